@@ -16,6 +16,9 @@ GRAMMAR["patterns"]["FRACTION"] += rf"({'|'.join(GRAMMAR['numbers']['fractions']
 GRAMMAR["language"][:0] = [
     [key, GRAMMAR["patterns"]["DEGREE"].replace("NAMES", names)] for key, names in GRAMMAR["degrees"].items()
 ]
+GRAMMAR["statements"] |= {
+    key: [f"w.layout.{key}", "count", key.replace("_", " ") + " {}"] for key in GRAMMAR["degrees"]
+}
 # A chat, a document, a training or a person tells of the work, too; words of measures and samples say nothing more.
 _COUNTED = {"requests", "documents", "jobs", "people"}
 _UNITS = (line.split() for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))

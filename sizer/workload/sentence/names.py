@@ -8,7 +8,7 @@ from functools import lru_cache
 from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog, vendors_of
-from sizer.catalog.schema import Dnn, Gpu
+from sizer.catalog.schema import Gpu
 from sizer.workload.sentence.grammar import ELSEWHERE, FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.quantities import UNITS
 from sizer.workload.sentence.text import Name
@@ -19,6 +19,8 @@ _MOST_PIECES = 12
 # A plus sign that ends a word tells another part: Command R+.
 _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
+# Units that may be told with a letter wrong.
+_NEARLY = ("time", "tokens", "epochs", "servers")
 
 
 class Names:
@@ -49,34 +51,38 @@ class Names:
             libraries = {word for word in GRAMMAR["names"]["libraries"] if word in re.findall(r"\w+", stack.name)}
             for name in {stack.framework, *stack.aliases, *libraries}:
                 known[pieces(name)].setdefault("software", {name})
-        self._vendors = _vendor_names(catalog)
+        # Vendors, those of GPUs too, and their parts: Dell EMC, Dell, EMC; "Storage" is no name of Pure Storage.
+        self._vendors: dict[Pieces, str] = {}
+        for words in (vendor.split() for vendor in vendors_of(catalog)):
+            places = [(first, last + 1) for first in range(len(words)) for last in range(first, len(words))]
+            parts = (" ".join(words[first:last]) for first, last in places)
+            names = {part: part for part in parts if part.lower() not in FILLERS}
+            names |= dict.fromkeys(GRAMMAR["names"]["series"].get(words[0], ()), words[0])
+            self._vendors = {pieces(name): vendor for name, vendor in names.items()} | self._vendors
         for kind, outside in ELSEWHERE.items():
             for called in outside:
                 if kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
-                    ids = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
-                    known[pieces(called)].setdefault("gpu", ids)
+                    gpus = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
+                    known[pieces(called)].setdefault("gpu", gpus)
                 elif pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
                     known.setdefault(pieces(called), {f"outside {kind}": {kind}})
-        self._known = {
-            name: {kind: tuple(sorted(keys)) for kind, keys in found.items()} for name, found in known.items()
-        }
+        ids = known.items()
+        self._known = {name: {kind: tuple(sorted(keys)) for kind, keys in of.items()} for name, of in ids}
         firsts = {name[0] for name, of in self._known.items() if len(name) > 1 and of.keys() & _FOLDERS.keys()}
-        # First words of names, by what is left of them without any one letter: two words that share it differ by one.
-        self._nearly = {part: first for first in sorted(firsts) if len(first) > 3 for part in _shortened(first)}
-        self._nearly |= {first: first for first in firsts}
+        # First words of names, and long units, without any one letter: two words that share the rest differ by one.
+        units = [name for name, (kind, *_) in reversed(UNITS.items()) if kind in _NEARLY and name.isalpha()]
+        every = [name for name in (*sorted(firsts), *(name for name in units if len(name) > 4)) if len(name) > 3]
+        self._nearly = {part: name for name in every for part in _shortened(name)} | {name: name for name in every}
         self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
         bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
         self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
         self._gpus = {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
-        sizes: defaultdict[str, list[str]] = defaultdict(list)
-        for dnn in catalog.dnns.values():
-            for word in short_name(dnn).upper().split():
-                if dnn.transformer is not None and re.fullmatch(r"\d+(?:\.\d+)?B", word):
-                    sizes[word].append(dnn.id)
-        # A size that is a name by itself is that of one network: 8B.
-        self.sizes = dict(sizes) | {
-            name: [dnn.id] for dnn in catalog.dnns.values() for name in dnn.aliases if re.fullmatch(r"\d+B", name)
-        }
+        self.sizes: dict[str, list[str]] = {}
+        for dnn in (one for one in catalog.dnns.values() if one.transformer is not None):
+            for word in re.findall(r"(?<!\S)\d+(?:\.\d+)?B(?!\S)", short_name(dnn).upper()):
+                self.sizes.setdefault(word, []).append(dnn.id)
+        for dnn in catalog.dnns.values():  # a size that is a name by itself is that of one network: 8B
+            self.sizes |= {name: [dnn.id] for name in dnn.aliases if re.fullmatch(r"\d+B", name)}
 
     def named(self, text: str) -> list[Name]:
         """All names in a text; the longest name at a place rules."""
@@ -102,18 +108,18 @@ class Names:
         """Words with one letter wrong, and what is meant: the first of a name with a number, a unit behind a number."""
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
         for place, (word, start, end) in enumerate(words):
-            unit, meant = _meant(word, _NEARLY_UNITS), _meant(word, self._nearly)
-            is_unit = unit != word and unit[0] == word[0] and place > 0 and words[place - 1][0].isdigit()
-            is_known = len(word) < 4 or word in FILLERS or word in UNITS or not (is_unit or meant != word)
-            if is_known or self._at(text, words, place)[1] is not None:
+            meant = {self._nearly[part]: part for part in _shortened(word) if part in self._nearly}
+            if len(word) < 4 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
                 continue
-            if is_unit:
-                yield start, end, unit
+            best = max(meant, key=lambda one: meant[one] == one)
+            is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
+            if is_unit and place > 0 and words[place - 1][0].isdigit():
+                yield start, end, best
                 continue
-            _, name = self._at(text, [*words[:place], (meant, start, end), *words[place + 1 :]], place)
+            _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
                 item = self._catalog.item(name.ids[0])
-                yield start, end, next(one for one in _PIECE.findall(item.name) if one.lower() == meant)
+                yield start, end, next(one for one in _PIECE.findall(item.name) if one.lower() == best)
 
     def alike(self, words: str) -> tuple[str, ...]:
         """GPUs in whose names some words stand: the variants of a V100."""
@@ -122,10 +128,9 @@ class Names:
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Name | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
         start = words[place][1]
-        if start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        # An article: "a 100 Gbit/s link" names no A100.
+        if text.startswith("a ", start) or (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")):
             return 0, None
-        if text.startswith("a ", start):
-            return 0, None  # an article: "a 100 Gbit/s link" names no A100
         run = 1
         while run < self._longest and place + run < len(words):
             gap = text[words[place + run - 1][2] : words[place + run][1]]
@@ -137,7 +142,7 @@ class Names:
             end = words[place + count - 1][2]
             if end < len(text) and (text[end].isalnum() or text[end] == "_"):
                 continue
-            if count > 1 and text[end - 2 : end].isalnum() and text[end - 2 : end].endswith("s") and key[-1] == "s":
+            if count > 1 and key[-1] == text[end - 1] == "s" and text[end - 2].isalnum():
                 key = key[:-1] if key[:-1] in self._known else key  # "V100s": the plural; a V100S has a capital
             for name in (key, (*key[:-1], key[-1].removesuffix("s"))):
                 found = self._known.get(name)
@@ -149,24 +154,23 @@ class Names:
 
     def _name(self, text: str, start: int, end: int, found: dict[str, tuple[str, ...]]) -> Name | None:
         kind = next(kind for kind in (*_FOLDERS, *found) if kind in found)
-        if kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", text[end:]):
-            return None  # a longer name with a hyphen is another
-        is_one = kind.startswith("outside") or (kind == "dnn" and len(found[kind]) == 1)
-        if not is_one and re.match(r"[ -](?:style|like)\b(?! (?:in|on|at|an?|the|we|you|our)\b)", text[end:]):
+        ids, after = found[kind], text[end:]
+        is_alone = kind.startswith("outside") or (kind == "dnn" and len(ids) == 1)
+        if (
+            (kind == "software" and re.match(r"-(?!based|native)[A-Za-z]", after))  # a longer name with a hyphen
+            or (kind == "dataset" and re.match(r"[ -]\d+k\b", after, re.I))  # "ImageNet-21k": another one
+            or (not is_alone and rule("<ALIKE>").match(text, end))
+        ):
             return None
-        if kind == "dnn" and (other := self._other_size(text, start, end, found[kind])):
-            return Name("outside", *other, (self._catalog.dnns[found[kind][0]].sample,))
-        if kind == "dataset" and re.match(r"[ -]\d+k\b", text[end:], re.I):
-            return None  # "ImageNet-21k": another one
+        if kind == "dnn" and (other := self._other_size(text, start, end, ids)):
+            return Name("outside", *other, (self._catalog.dnns[ids[0]].sample,))
         is_kind = kind == "dnn" and text[start:end].lower().startswith("transformer")
         if is_kind and (rule("<SIZE_BEFORE>").search(text[:start]) or rule("<SIZE_AFTER>").match(text, end)):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
-        if kind in ("server", "storage") and len(found[kind]) > 1 and (model := rule("<OTHER_MODEL>").match(text, end)):
+        if kind in ("server", "storage") and len(ids) > 1 and (model := rule("<OTHER_MODEL>").match(text, end)):
             return Name("outside", start, model.end(), (kind,))  # "DGX-1V", "Isilon X99": another of the family
-        if kind.startswith("outside"):
-            return Name("outside", start, end, found[kind])
         sized = {"gpu": self._gpu, "server": self._server}.get(kind)
-        return sized(text, start, end, found[kind]) if sized else Name(kind, start, end, found[kind])
+        return sized(text, start, end, ids) if sized else Name(kind.split()[0], start, end, ids)
 
     def _other_size(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> tuple[int, int] | None:
         """Place of a name with a size that none of its networks has: Nemotron 49B, a 65B Llama, Mistral Large."""
@@ -177,8 +181,11 @@ class Names:
         behind = re.compile(r"[ -](\d{1,4}(?:\.\d)?)B\b", re.I).match(text, end)
         size = behind or re.search(r"(?<![\w.])(\d{1,4}(?:\.\d)?)B $", text[max(0, start - 9) : start], re.I)
         billions = float(size[1]) if size else 0.0
-        is_another = len(ids) > 1 and not any(_has_size(self._catalog.dnns[key], billions) for key in ids)
-        if not other and (size is None or not is_another):
+        dnns = [self._catalog.dnns[key] for key in ids]
+        # A Llama 2 7B is called by this size and has 6.7 billion parameters; none is called or has 65.
+        called = [one for one in dnns if re.search(rf"(?<![\w.]){billions:g}B\b", short_name(one), re.I)]
+        called += [one for one in dnns if abs(one.parameters.value / 1e9 - billions) < 0.03 * billions]
+        if not other and (size is None or len(ids) < 2 or called):
             return None
         return start - len(size[0]) if size and not behind else start, behind.end() if behind else end
 
@@ -190,17 +197,13 @@ class Names:
         memory = after["gb"] or before["gb"]
         forms = (after["form"] or before["form"] or after["after"], after["without"])
         form, without = (re.sub(r"[^a-z0-9]", "", (one or "").lower()) for one in forms)
+        kept: list[str] = []
         # "A100 40GB": of the variant that the name alone means, else of the others of this name.
         for keys in (ids, self.alike(text[start:end])):
-            if kept := tuple(
-                key
-                for key in keys
-                if (not memory or f" {memory} gb" in self._catalog.gpus[key].name.lower())
-                and _has_form(self._catalog.gpus[key], form)
-                and not (without and _has_form(self._catalog.gpus[key], without))
-            ):
-                break
-        return Name("gpu", before.start(), after.end(), kept, "board" if form == "hgx" else "")
+            gpus = [self._catalog.gpus[key] for key in keys]
+            gpus = [gpu for gpu in gpus if _has_form(gpu, form) and not (without and _has_form(gpu, without))]
+            kept = kept or [gpu.id for gpu in gpus if not memory or f" {memory} gb" in gpu.name.lower()]
+        return Name("gpu", before.start(), after.end(), tuple(kept), "board" if form == "hgx" else "")
 
     def _server(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a server with the memory of its GPUs, of each or of all: DGX A100 640GB."""
@@ -216,29 +219,20 @@ class Names:
         """Fabrics by speed or kind: EDR, InfiniBand, 400G NDR, 100 GbE."""
         links = fabric_links(self._catalog)
         for match in self._fabrics.finditer(text):
-            band = (match["band"] or match["band_after"] or "").lower()
+            band, speed = (match["band"] or match["band_after"] or "").lower(), match["ib_speed"]
             kinds = [
-                link.id
+                link
                 for link in (self._catalog.links.values() if match["speed"] else links)
                 if (match["infiniband"] and link.is_infiniband)
                 or (match["ethernet"] and not link.is_infiniband)
                 or link.id == band
                 or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
             ]
-            if match["ib_speed"]:
-                rate = float(match["ib_speed"])
-                kinds = [kind for kind in kinds if self._catalog.links[kind].gbit_per_s.value == rate] or kinds
-            is_kind = len(kinds) > 1 and not match["ib_speed"]
-            is_compute = all(any(link.id == kind for link in links) for kind in kinds)
-            yield Name(
-                "fabric", match.start(), match.end(), tuple(kinds), "kind" if is_kind else "" if is_compute else "other"
+            kinds = [one for one in kinds if speed and one.gbit_per_s.value == float(speed)] or kinds
+            qualifier = (
+                "kind" if len(kinds) > 1 and not speed else "" if all(one in links for one in kinds) else "other"
             )
-
-
-def _has_size(dnn: Dnn, billions: float) -> bool:
-    """Whether a network is called by a size, or has it: a Llama 2 7B has 6.7 billion parameters, none has 65."""
-    is_called = re.search(rf"(?<![\w.]){billions:g}B\b", short_name(dnn), re.I) is not None
-    return is_called or abs(dnn.parameters.value / 1e9 - billions) < 0.03 * billions
+            yield Name("fabric", *match.span(), tuple(one.id for one in kinds), qualifier)
 
 
 def _shortened(word: str) -> list[str]:
@@ -246,31 +240,11 @@ def _shortened(word: str) -> list[str]:
     return [word, *(word[:at] + word[at + 1 :] for at in range(len(word)))]
 
 
-def _meant(word: str, nearly: Mapping[str, str]) -> str:
-    """What differs from a word by one letter; the word itself where nothing does."""
-    parts = _shortened(word)
-    found = [nearly[part] for part in parts if part in nearly]
-    return max(found, key=lambda name: name in parts, default=word)
-
-
-# Units that are long enough to be told with a letter wrong.
-_NEARLY_UNITS = {
-    part: name
-    for name, (kind, *_) in reversed(UNITS.items())
-    if kind in ("time", "tokens", "epochs", "servers") and len(name) > 4 and " " not in name
-    for part in _shortened(name)
-}
-
-
 def _has_form(gpu: Gpu, form: str) -> bool:
     """Whether a GPU has the form asked for; boards of HGX and GPUs with NVLink are SXM modules."""
     kind = str(gpu.form_factor.value)
-    return (
-        not form
-        or kind.startswith(form)
-        or form in pieces(gpu.name)
-        or (form in ("nvlink", "hgx") and kind.startswith("sxm"))
-    )
+    is_sxm = form in ("nvlink", "hgx") and kind.startswith("sxm")
+    return not form or is_sxm or kind.startswith(form) or form in pieces(gpu.name)
 
 
 @lru_cache(maxsize=8)
@@ -301,29 +275,12 @@ def place_of(item: Item) -> int:
 
 def _family_names(item: Item) -> list[str]:
     """Names that an item may share with others: V100 of a Tesla V100 PCIe, Isilon of an Isilon F800, ResNet."""
-    words = short_name(item).split()
+    name, common = short_name(item), FILLERS.union(GRAMMAR["names"]["too_common"])
+    words, first = name.split(), re.split(r"[\s-]", name)[0]
     numbered = [
-        word for word in words if re.fullmatch(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}", word) and len(pieces(word)) > 1
+        one for one in words if re.fullmatch(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}", one) and len(pieces(one)) > 1
     ]
-    numbered += [" ".join(words[:n]) for n in range(2, len(words))]
-    # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
-    numbered += [re.sub(r"-A\d+B\b", "", short_name(item))]
-    first = re.split(r"[\s-]", short_name(item))[0]
-    common = FILLERS.union(GRAMMAR["names"]["too_common"])
     is_telling = len(first) > 2 and first.isalpha() and first.lower() not in common
+    # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.
+    numbered += [*(" ".join(words[:n]) for n in range(2, len(words))), re.sub(r"-A\d+B\b", "", name)]
     return [*numbered, *([first] if is_telling else [])]
-
-
-def _vendor_names(catalog: Catalog) -> dict[Pieces, str]:
-    """Names of vendors, those of GPUs too, and their parts: Dell EMC Isilon, Dell EMC, Dell, EMC."""
-    names: dict[Pieces, str] = {}
-    for vendor in vendors_of(catalog):
-        words = vendor.split()
-        for first in range(len(words)):
-            for last in range(first + 1, len(words) + 1):
-                part = " ".join(words[first:last])
-                if part.lower() not in FILLERS:  # "Storage" is no name of Pure Storage
-                    names.setdefault(pieces(part), part)
-        for series in GRAMMAR["names"]["series"].get(words[0], ()):
-            names.setdefault(pieces(series), words[0])
-    return names

@@ -1,20 +1,28 @@
-"""What is known of a request while its sentence is read, and the one rule for values that are stated twice."""
+"""What is known of a request while its sentence is read, and the rules for limits, data, costs, people and losses."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sizer.base.money import usual_rates_usd
+from sizer.base.quantities import BYTES, SECONDS, grouped, parse, si
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import ToldKind
+from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.grammar import GRAMMAR, rule
-from sizer.workload.sentence.quantities import Amount, written_number
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, written_number
 from sizer.workload.sentence.reading import Answer, Edit, Question
-from sizer.workload.sentence.scope import clause_of
+from sizer.workload.sentence.scope import clause_of, governor, is_existing, is_wish
 from sizer.workload.sentence.text import Match, Name, SentenceText
+from sizer.workload.table import DEFAULT_DATASET
 
 # Keys of a target.
 RATE, TIME = "samples_per_s", "time_to_train_s"
+# More people than these do not train networks themselves.
+MOST_WHO_TRAIN = 100
 LEAST_PERIOD_S = 43_200  # of work that is told by the day or the night
 
 
@@ -39,13 +47,40 @@ class Notes:
     currency: str = ""
     strengths: dict[str, int] = field(default_factory=dict)  # of values by key: 1 for a limit, -1 for what may be
     owned_gpus: int = 0  # in servers that the catalogue lacks
-    fabric_rate: Match | None = None  # of each server or GPU, taken once the servers are known
     means_language: bool = False  # words of language models, with or without a name of one
 
     def table(self, name: str) -> dict[str, Any]:
         """A table of the request, made where it is missing."""
         found: dict[str, Any] = self.request.setdefault(name, {})
         return found
+
+    @property
+    def platforms(self) -> dict[str, Any]:
+        """What is known of the equipment; a new table where nothing is."""
+        return self.request.get("platforms") or {}
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What is known of the limits; a new table where nothing is."""
+        return self.request.get("limits") or {}
+
+    def aim(self, found: Match, key: str, value: Any, meaning: str) -> bool:
+        """Take a target where no other one is stated; whether it was taken."""
+        if self.work.get("target", {key: value}) != {key: value}:
+            return False
+        self.work["target"] = {key: value}
+        self.text.record(found, meaning)
+        return True
+
+    def period(self) -> tuple[str, Match] | None:
+        """The time that is given, else how often something runs, as a request has it; and the words that say so."""
+        told = ((written, self.text.find(source)) for written, source in GRAMMAR["habits"].items())
+        often = next(((written, one) for written, one in told if one is not None), None)
+        if (time := self.text.find(r"<TIME>")) is None:
+            return often
+        if often is not None:
+            self.text.record(often[1], "how often it runs")
+        return time_text(time.value.low, time.value.unit), time
 
     @property
     def has_target(self) -> bool:
@@ -66,38 +101,35 @@ class Notes:
         """Names of some kinds in the whole sentence, but for those of equipment that goes away."""
         return [one for one in self.text.things if isinstance(one, Name) and one.kind in kinds and one not in self.gone]
 
+    def ids(self, *kinds: str) -> list[str]:
+        """Items that these names may mean."""
+        return [key for one in self.names(*kinds) for key in one.ids]
+
     def set(self, path: str, value: Any, found: Match, meaning: str) -> None:
         """Take a value; of two different ones for the same key none is taken, and one is asked for."""
         *tables, key = path.split(".")
-        place: dict[str, Any] = self.request
-        if tables[:1] == ["w"]:
-            place, tables = self.work, tables[1:]
-        for name in tables:
+        place: dict[str, Any] = self.work if path.startswith("w.") else self.request
+        for name in tables[path.startswith("w.") :]:
             place = place.setdefault(name, {})
         told = f"{self.text.before(found.start)} {found.words}"
         low, high = clause_of(self.text.unblanked, found.start, found.end)
         is_perhaps = rule(r"<PERHAPS>").search(self.text.unblanked, low, high) is not None
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
-        if key in place and place[key] != value and value != {}:
-            last = self.strengths.get(path, 0)
+        last = self.strengths.get(path, 0)
+        if place.get(key, value) != value:
             if strength == last and tables == ["limits"] and key != "gpus":
                 value = min(value, place[key])
                 self.text.assume(f"{found.words}: of two limits, the stricter one binds")
             elif strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
-                reason = f"{place[key]} and {value} could both be {what}; write one of them"
-                if key == "dataset_bytes":
-                    reason += ", or for example '100 TB of images of 5 MB'"
-                self.refuse(found, reason)
+                self.ask("refused", found, f"{place[key]} and {value} could both be {what}; write one of them")
                 return
             elif strength <= last:
                 self.text.record(found, "told beside what is certain, or a limit")
                 return
             else:
                 self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
-        self.strengths[path] = strength
-        if value != {} or key not in place:
-            place[key] = value
+        self.strengths[path], place[key] = strength, value
         self.text.record(found, meaning)
 
     def ask(self, key: str, found: Match | None = None, reason: str = "", answers: Iterable[Answer] = ()) -> None:
@@ -110,10 +142,6 @@ class Notes:
         """Ask which words are meant in the place of some."""
         place = self.text.span(found.start, found.end)
         self.ask(key, found, reason, [self.change(label, *place, label) for label in labels])
-
-    def refuse(self, found: Match, reason: str) -> None:
-        """Refuse what no request may have."""
-        self.ask("refused", found, reason)
 
     def ask_place(self, found: Match, reason: str, key: str = "place") -> None:
         """Note a quantity of the work that has no place in the request."""
@@ -157,31 +185,325 @@ class Notes:
         return self.change(label, last, end, f", {words or label}")
 
 
-def period_in(text: SentenceText) -> tuple[str, Match] | None:
-    """The time that is given, else how often something runs, as a request has it; and the words that say so."""
-    found = ((written, text.find(source)) for written, source in GRAMMAR["habits"].items())
-    often = next(((written, one) for written, one in found if one is not None), None)
-    if (time := text.find(r"<TIME>")) is None:
-        return often
-    if often is not None:
-        text.record(often[1], "how often it runs")
-    return time_text(time.value.low, time.value.unit), time
-
-
 def time_text(value: float, unit: str) -> str:
     """A time as a request has it: 12 h of half a day."""
-    if value < 1:
-        unit, value = {"d": ("h", 24 * value), "h": ("min", 60 * value), "weeks": ("d", 7 * value)}.get(
-            unit, (unit, value)
-        )
-    return f"{written_number(round(value, 6))} {unit}"
-
-
-def size_text(quantity: Amount, value: float) -> str:
-    """A size or a data rate as a request has it: 22 TB, 10 GB/s."""
-    return f"{written_number(value)} {quantity.unit}" + ("/s" if "/time" in quantity.kind else "")
+    smaller = {"d": ("h", 24.0), "h": ("min", 60.0), "weeks": ("d", 7.0)}
+    unit, factor = smaller.get(unit, (unit, 1.0)) if value < 1 else (unit, 1.0)
+    return f"{written_number(round(factor * value, 6))} {unit}"
 
 
 def ranged(quantity: Amount, end: str = "upper") -> str:
     """Which end of a range was taken."""
     return f" ({end} end of the range)" if quantity.low < quantity.high else ""
+
+
+Take = Callable[[Notes, Match, str], None]
+# How a quantity is written in a request.
+_VALUES: dict[str, Callable[[Amount], Any]] = {
+    "count": lambda one: round(one.high),
+    "value": lambda one: one.high,
+    "share": lambda one: one.high / 100,
+    "price": lambda one: float(f"{one.high * one.per_s:.6g}"),
+    "per hour": lambda one: round(one.high * 3600, 6),
+    "time": lambda one: time_text(one.low, one.unit),
+    "days": lambda one: round(parse(SECONDS, time_text(one.low, one.unit)) / 86_400),
+    "size": lambda one: f"{written_number(one.high)} {one.unit}{'/s' if '/time' in one.kind else ''}",
+}
+
+
+def state(notes: Notes, found: Match, name: str) -> None:
+    """Take the last quantity of some words as the value that the table of statements says."""
+    if name == "checkpoints_kept" and "checkpoint_every_s" not in notes.request.get("data", {}):
+        return  # without it they say nothing
+    name = f"{name} of {'rent' if 'rental' in notes.request else 'ownership'}" if name == "years" else name
+    path, of, meaning = GRAMMAR["statements"][name]
+    digits = float(found.match.groupdict().get("digits") or 0)
+    quantities = found.quantities("percent") if of == "share" else found.quantities()
+    quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
+    if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
+        return
+    if of == "size" and quantity.kind.startswith("bits"):
+        unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
+        notes.ask("refused", found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
+        return
+    if quantity.unit == "kVA":
+        notes.text.assume("power factor not given: 1 kVA = 1 kW")
+    written = _VALUES[of](quantity)
+    shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
+    shown = f"{shown:g}" if isinstance(shown, float) else shown
+    notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
+
+
+def _source(notes: Notes, found: Match, _: str) -> None:
+    """Rate of the customer's source and its network, at which the storage is filled."""
+    quantity = found.quantities()[-1]
+    rate = f"{written_number(quantity.high)} {quantity.unit}/s"
+    notes.table("data")["source_bytes_per_s"] = rate
+    notes.text.record(found, f"the data arrive at {rate}", *found.match.span("rate"))
+
+
+def _rental(notes: Notes, found: Match, name: str) -> None:
+    """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
+    if notes.text.find(r"<RENTS>") is None or (found.value.kind == "money/time" and found.value.per_s != 3600):
+        notes.leave(found)
+        return
+    state(notes, found, name)
+    for rents in notes.text.each(r"<RENTS>"):
+        notes.text.record(rents, "compared with rented GPUs")
+
+
+def _budget(notes: Notes, found: Match, _: str) -> None:
+    quantity = found.quantities()[-1]
+    if quantity.kind == "n" and not (quantity.is_scaled or "budget" in found.words.lower()):
+        return
+    if notes.state_currency(found, quantity):
+        value = round(quantity.high, 2)
+        notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
+
+
+def _racks_of(notes: Notes, found: Match, _: str) -> None:
+    """Two racks at 17 kW each; the power of a single one is that of the cluster."""
+    racks = round(found.quantities("racks", "n")[0].high)
+    notes.table("limits")["racks"] = racks
+    state(notes, found, "power" if racks == 1 else "rack_power")
+
+
+def _streams(notes: Notes, found: Match, _: str) -> None:
+    """Frames of so many cameras a second, which a network looks at as they come."""
+    rate = math.prod(one.high for one in found.quantities("n", "frames/time", "samples/time"))
+    notes.work |= {"task": "validation-inference", "target": {RATE: f"{written_number(rate)} images/s"}}
+    notes.text.record(found, f"inference on {written_number(rate)} images/s")
+
+
+def _feed(notes: Notes, found: Match, _: str) -> None:
+    """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
+    amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
+    phases = 3**0.5 if volts >= 380 else 1.0
+    watts = float(f"{phases * math.prod((amps, volts, *(one.high for one in found.quantities('n')))):.4g}")
+    kind = "watts/rack" if found["rack"] else "watts"
+    notes.text.assume(f"{found.words}: {watts / 1e3:.3g} kW at a power factor of 1")
+    notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
+
+
+def _counted(notes: Notes, found: Match, _: str) -> None:
+    """A bare number as what it counts: racks at most 4; our students (about 120); 12,000 studies of 90 MB."""
+    told = found.match.groupdict()
+    noun = told.get("noun") or told.get("people") or ("people" if told.get("group") else "samples")
+    kind, unit = UNITS[re.sub(r"[ -]+", " ", noun.lower())][:2]
+    notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
+
+
+def taken_by(*functions: Take) -> dict[str, Take]:
+    """Functions by the names of their rules, for what needs more than the table of statements says."""
+    return {getattr(one, "__name__", "").strip("_"): one for one in functions}
+
+
+_TAKES = taken_by(_budget, _counted, _feed, _racks_of, _rental, _source, _streams)
+_LIMITS = ("limits", "racks", "servers")
+
+
+def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> None:
+    """Take what the rules of a list find, or say of it what the grammar gives with them."""
+    for name, source, *said in GRAMMAR[rules]:
+        path, is_choice, choice = name.partition("=")
+        for found in notes.text.each(source):
+            if is_choice and path.endswith(":"):  # whatever was told before
+                notes.work[path[2:-1]] = choice
+                notes.text.record(found, said[0])
+            elif is_choice:
+                notes.set(path, choice or said[1], found, said[0])
+            elif name == "leave":
+                notes.leave(found)
+            elif name == "ask":
+                notes.ask_place(found, *said)
+            elif name == "role":
+                _take_role(notes, found, takes, *said)
+            elif name == "aside":
+                notes.text.set_aside(found, *said)
+            elif name in ("record", "assume") or (rules in _LIMITS and is_wish(notes.text, found)):
+                meaning = said[0] if said else GRAMMAR["reasons"]["wish"]
+                if name != "record":
+                    notes.text.assume(f"{found.words}: {meaning}")
+                notes.text.record(found, meaning)
+            else:
+                takes.get(name, state)(notes, found, name)
+
+
+def _take_role(notes: Notes, found: Match, takes: dict[str, Take], kind: str) -> None:
+    """A quantity as what the noun says that governs it; the capacity of storage that is there only beside its data."""
+    name, whole = governor(notes.text, found, kind) or ("", found)
+    if name == "capacity" and is_existing(notes.text, whole):
+        name = "other" if any(one.kind == "samples" for one in notes.text.things) else ""
+    if name == "other":
+        notes.leave(whole)
+    elif name in GRAMMAR["statements"]:
+        takes.get(name, state)(notes, whole, name)
+
+
+# --- money: exchange rates, and what designs are ranked by
+
+
+def read_exchange_rate(notes: Notes) -> None:
+    """What a unit of another currency is worth in US dollars."""
+    for found in notes.text.each(r"<EXCHANGE>"):
+        first, *others = found.quantities()
+        word = found["pair"] or found["unit"] or re.split(r"[ /]", found.words)[-1]
+        currency = first.unit if others else currency_of(word)
+        is_one = not others or (first.high == 1 and others[0].unit in ("USD", ""))
+        if currency != "USD" and is_one and notes.state_currency(found, replace(first, unit=currency)):
+            rate = [first, *others][-1].high
+            notes.set("exchange_rate_usd", rate, found, f"1 {currency} = {rate:g} USD")
+            return
+
+
+def assume_exchange_rate(notes: Notes) -> None:
+    """What a unit of a budget's currency is usually worth, where the catalogue has no prices in it."""
+    currency = notes.request.get("currency")
+    is_shown = "budget" in notes.limits or rule(r"<PRICES_IN>").search(notes.text.sentence) is not None
+    is_priced = any(price.currency == currency for price in notes.catalog.prices)
+    if currency and is_shown and not is_priced and "exchange_rate_usd" not in notes.request:
+        rate = notes.request["exchange_rate_usd"] = usual_rates_usd()[currency]
+        written = f"1 {currency} = {rate:g} USD; write for example '1 {currency} = 1.1 USD'"
+        notes.text.assume(f"exchange rate not given: {written}")
+
+
+def read_ranking(notes: Notes) -> None:
+    """What designs are ranked by, and whether the cost of ownership is asked for."""
+    for rank, words in GRAMMAR["ranking"].items():
+        for found in notes.text.each(rf"\b(?:{words})(?!\w)"):
+            notes.request.setdefault("rank_by", rank)
+            notes.text.record(found, f"ranked by {rank.replace('-', ' ')}")
+    for found in notes.text.each(r"\b<TCO>\b"):
+        notes.table("ownership")
+        notes.text.record(found, "cost of ownership")
+    if notes.request.get("rank_by") == "ownership":
+        notes.table("ownership")
+
+
+# --- data
+
+
+def read_sizes(notes: Notes) -> None:
+    """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
+    for found in notes.text.each(r"{bytes/sample}(?: on average)?"):
+        state(notes, found, "sample_bytes")
+    for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
+        if found["tables"] or notes.text.is_after(found, r"<TABLES_OF>"):
+            notes.ask("refused", found, GRAMMAR["reasons"]["tables"])
+    for found in notes.text.each(r"{bytes}(?P<time><OF_TIME>)|{bytes/time}"):
+        if not notes.text.is_after(found, r"<SAMPLES_OF>"):
+            notes.leave(found)
+    for found in notes.text.each(r"(?P<size>{bytes|bits})(?: (?:of|von|de) (?!<SAMPLES>\b)\w+(?= <SAMPLES>\b))?"):
+        after, unit = notes.text.after(found.match.end("size")), found.value.unit[:1]
+        is_one = rule(r"<OF_ONE>").match(after) or notes.text.is_after(found, r"<SAMPLES_OF>")
+        # What has kilobytes or megabytes is a sample, unless the words next to it say that it is the whole.
+        is_small = unit in "kMB" or (unit == "G" and rule(r" <SAMPLES>\b").match(after))
+        is_whole = rule(r" ?(?:of )?(?:\w+ )?<WHOLE>").match(after) or notes.text.is_after(found, r"<WHOLE_BEFORE>")
+        is_sample = is_one or (is_small and not is_whole and not notes.is_language)
+        state(notes, found, "sample_bytes" if is_sample else "dataset_bytes")
+
+
+def read_samples(notes: Notes) -> None:
+    """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
+    counted = (notes.text.find(source) for source in ("{samples}", "{pages}", r"{n} of (?:them|these|those)\b"))
+    found = next(filter(None, counted), None)
+    if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
+        return
+    n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
+    own: dict[str, Any] = {"name": "Own data", "n_samples": n_samples, "sample_bytes": size, "format": "raw files"}
+    if size is None and whole is not None:
+        own["sample_bytes"] = parse(BYTES, whole) / n_samples
+    elif size is None and ("dataset" in notes.work or notes.own_datasets):
+        return
+    elif size is None and not (notes.networks or notes.own_network):
+        del own["sample_bytes"]  # which the usual data of the network tell
+    elif size is None:
+        data = notes.catalog.datasets[usual_dataset(notes.networks[0]) if notes.networks else DEFAULT_DATASET]
+        own |= {"sample_bytes": data.sample_bytes.value, "format": data.format}
+        notes.text.assume(f"size of a sample not given: {si(data.sample_bytes.value, 'B')}, as in {data.name}")
+    notes.work.pop("sample_bytes", None)
+    if size is None:
+        notes.work.pop("dataset_bytes", None)
+    notes.work["dataset"] = own
+    notes.text.record(found, f"own data set of {grouped(n_samples)}")
+
+
+# --- people, growth, losses
+
+
+def read_team(notes: Notes) -> None:
+    """A number of people who share the cluster, with what is known of their jobs."""
+    found, sentence = notes.text.find(r"<PEOPLE>"), notes.text.sentence
+    if found is None or not 1 <= found.value.high <= 100_000:
+        return
+    is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
+    shares = rule(r"<SHARES>").search(sentence) is not None
+    trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(sentence)
+    is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) or not (trains or notes.dnns)
+    if is_other or (found.value.high > MOST_WHO_TRAIN and not (shares and trains)):
+        notes.leave(found)  # an office that trains nothing
+        return
+    if is_stated and not shares:
+        notes.text.assume(f"{found.words}: of this training; no jobs of theirs are added")
+        notes.text.record(found, "who train")
+        return
+    job: dict[str, Any] = {"name": "Training job"}
+    team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}
+    notes.request["team"] = team
+    notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(found.value)}")
+    assumed = []
+    for place, key, source, value, meaning, without in GRAMMAR["jobs"]:
+        told = notes.text.find(source)
+        if told is None:
+            assumed.append(without)
+        elif key == "jobs_a_day_each":
+            value = round(told.value.high * (86_400 if told.value.kind == "jobs/time" else 1), 6)
+            key = key if told["before"] or told["after"] else "jobs_a_day"
+        elif key == "gpus":
+            value = max(1, round(told.value.high))
+            if told.value.low < told.value.high:
+                notes.text.assume(f"{told.words}: every job on {value} GPUs")
+        else:
+            value = time_text(told.value.low if place == "team" else told.value.high, told.value.unit)
+        (team if place == "team" else job)[key] = value
+        if told is not None:
+            notes.text.record(told, meaning.format(value))
+    if assumed:
+        notes.text.assume(f"jobs of the team, assumed: {', '.join(assumed)}")
+
+
+def read_growth(notes: Notes) -> None:
+    """Yearly growth of data, team or targets."""
+    for source in GRAMMAR["growth"]:
+        for found in notes.text.each(source):
+            groups, percent = found.match.groupdict(), found.quantities("percent", "percent/time")
+            by = {"doubl": 2.0, "tripl": 3.0, "quadrupl": 4.0}.get((groups.get("factor") or "").lower())
+            is_yearly = percent and (percent[0].kind == "percent" or percent[0].per_s > 3e7)
+            if by is None and not is_yearly:
+                continue
+            factor = by or 1 + percent[0].high * percent[0].per_s / 100
+            what = (groups.get("what") or "load")[:4].lower()
+            key = "data" if what in ("data", "date", "volu") else "team" if what == "team" else "target"
+            notes.table("growth")[key] = round(factor, 6)
+            for years in found.quantities("years"):
+                notes.table("growth")["years"] = round(years.high)
+            called = {"data": "data", "team": "people", "target": "targets"}[key]
+            notes.text.record(found, f"{called} grow by {100 * factor - 100:g} % a year")
+
+
+def read_losses(notes: Notes) -> None:
+    """What may fail without a target being missed."""
+    lost: list[str] = []
+    for found in notes.text.each(r"<TWO_HEADS>"):
+        if all(one.high == 2 for one in found.quantities()):
+            lost.append("head-node")
+            notes.text.record(found, "two head nodes, one active and one standby")
+    for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
+        nouns = [] if rule(r"<N_PLUS_ONE>").fullmatch(found.match[0]) else rule(r"<LOST>").findall(found.words)
+        kinds = [loss for noun in nouns for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun)]
+        lost += kinds or ["server"]
+        notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
+        if nouns and any(one.high > 1 for one in found.quantities("servers")):
+            notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
+    if lost:
+        notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}

@@ -22,6 +22,7 @@ _SCALES = {word: float(scale) for scale, words in GRAMMAR["numbers"]["scales"].i
 # --- units: kind of quantity, unit as a request writes it, how many of it, and the words
 
 Unit = tuple[str, str, float]
+_NUMBER: Unit = ("n", "", 1.0)
 
 
 def _units(table: str) -> dict[str, Unit]:
@@ -60,8 +61,8 @@ _WORDS_OF |= {
 }
 _WORD_OF_NUMBER = re.compile(_any((*_SUMMANDS, *_POWERS)))
 _AMBIGUOUS = re.compile(r"([1-9]\d{0,2})\.(\d{3})")
-# Between the size of a model and what it reads: "a 13B dense model".
-_CONNECTORS, _OF_MODELS = (frozenset(GRAMMAR[words].split()) for words in ("connectors", "words_of_models"))
+# More than a quality of what is counted: also between the size of a model and what it reads, "a 13B dense model".
+_MORE = frozenset(f"{GRAMMAR['connectors']} {GRAMMAR['words_of_models']}".split())
 # What comes in whole numbers, and what is counted in billions and trillions.
 _WHOLE = ("people", "documents", "tokens", "requests", "gpus", "servers", "pages")
 _LARGE = ("n", "tokens", "parameters", "samples", "documents", "money", "pages", "requests")
@@ -102,42 +103,44 @@ def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
 
 
 def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
-    start = match.start()
-    if match["low"] is None:
-        start = next(match.start(name) for name in ("low_sign", "sign", "number") if match[name])
-    if text[match.start("number") : match.end()] in ("2D", "3D"):
+    number_at, end, written, sign = (
+        match.start("number"),
+        match.end(),
+        match["unit"],
+        match["sign"] or match["low_sign"],
+    )
+    start = next(match.start(name) for name in ("low", "low_sign", "sign", "number") if match[name])
+    if match["low"]:
+        start = match.start()
+    if text[number_at:end] in ("2D", "3D"):
         return None  # no days
-    unit: Unit = ("n", "", 1.0)
-    written, end = match["unit"], match.end()
     units = [
-        (_CASED.get(one) or UNITS.get(re.sub(r"[ -]+", " ", one.lower())) or unit)[0]
-        for one in match.group("low_unit", "unit")
-        if one
+        (_CASED.get(one) or UNITS.get(_plain(one)) or _NUMBER)[0] for one in match.group("low_unit", "unit") if one
     ]
     is_size = _scale(match["low_scale"]) == "b" and not match["scale"]  # "serve a 70B to 900 users"
     if is_size or (match["low_unit"] and units != units[:1] * 2):
-        return _first_of_two(match, text)  # "2 hours to 3 TB" is no range
-    name = re.sub(r"[ -]+", " ", (written or "").lower())
-    if name and name not in UNITS and written not in _CASED:
-        unit = ("money", currency_of(name[1:].strip()), _SCALES[name[0]])
-    elif written:
-        unit = _CASED.get(written) or UNITS[name]
-    sign = match["sign"] or match["low_sign"]
+        first = match.start("low_sign") if match["low_sign"] else match.start("low")
+        again = rule("<QUANTITY>").match(text, first, number_at - 1)  # "2 hours to 3 TB" is no range
+        return _quantity(again, text, number_at) if again and not again["low"] else None
+    name, unit = _plain(written or ""), _NUMBER
+    if written:
+        of_money = ("money", currency_of(name[1:].strip()), _SCALES.get(name[0], 1.0))
+        unit = _CASED.get(written) or UNITS.get(name) or of_money
     if not sign and (noun := _noun(match, unit[0], text, limit)):
         written, end = noun["unit"], noun.end()
-        name = re.sub(r"[ -]+", " ", written.lower())
+        name = _plain(written)
         unit = UNITS[name]
     if not (sign or written) and (other := rule("<OTHER_RATE>").match(text, end, limit)):
         words = other[0].split()
-        if not any(_means_more(word, "n") for word in words):
+        if _MORE.isdisjoint(words) and UNITS.keys().isdisjoint(words):
             unit, end = ("other", words[-1], 1.0), other.end()
     if sign and unit[0] in ("n", "money"):
         unit = ("money", currency_of(sign), unit[2])
     scale = _scale(match["scale"])
     if len(scale) == 1 and scale in "gbt" and unit[0] not in _LARGE:
-        unit, name, end = ("n", "", 1.0), "", match.end("scale")  # "671B training"
+        unit, name, end = _NUMBER, "", match.end("scale")  # "671B training"
     kind, unit_name, factor = unit
-    per, rate_end = _per(kind, text, end, limit)
+    per, end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
     # And amounts of money have no three decimals.
     is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in (*_WHOLE, "money") and not (scale or per))
@@ -148,19 +151,22 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     ambiguous = _AMBIGUOUS.fullmatch(match["number"]) or _AMBIGUOUS.fullmatch(match["low"] or "")
     if ambiguous and not is_grouped:
         texts = (f"{float(ambiguous[1] + mark + ambiguous[2]):,.12g}" for mark in ("", "."))
-        before, after = text[start : match.start("number")], text[match.end("number") : rate_end]
-        return Amount("ambiguous", start, rate_end, 0, 0, readings=tuple(f"{before}{one}{after}" for one in texts))
-    high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
-    low = high
+        readings = tuple(f"{text[start:number_at]}{one}{text[match.end('number') : end]}" for one in texts)
+        return Amount("ambiguous", start, end, 0, 0, readings=readings)
+    low = high = value_of(match["number"], is_grouped) * _SCALES.get(scale, 1.0)
     if match["low"]:
         low = value_of(match["low"], is_grouped) * _SCALES.get(_scale(match["low_scale"]) or scale, 1.0)
-    end, per_s = rate_end, 1.0
+    per_s = 1.0
     for what, seconds in per:
         kind, per_s = f"{kind}/{what}", per_s * seconds
     if kind.startswith(("samples/time", "frames/time", "requests/time")) and name in ("fps", "ips", "qps", "rps"):
         per_s = 1.0
     low, high = sorted((low * factor / per_s, high * factor / per_s))
     return Amount(kind, start, end, low, high, unit_name, name, scale == "k", bool(scale), per_s)
+
+
+def _plain(written: str) -> str:
+    return re.sub(r"[ -]+", " ", written.lower())
 
 
 def _scale(written: str | None) -> str:
@@ -173,28 +179,16 @@ def _noun(match: re.Match[str], kind: str, text: str, limit: int) -> re.Match[st
         return rule("<SECOND_NOUN>").match(text, match.end(), limit)
     if kind != "n" or not (found := rule("<LOOSE_NOUN>").match(text, match.end(), limit)):
         return None
-    counted = UNITS[re.sub(r"[ -]+", " ", found["unit"].lower())][0]
+    counted = UNITS[_plain(found["unit"])][0]
     words = found["words"].lower().split()
-    return None if any(_means_more(word, counted) for word in words) else found
-
-
-def _means_more(word: str, counted: str) -> bool:
-    """Whether a word between a number and a noun is more than a quality of what is counted."""
-    return word in _CONNECTORS or word in _OF_MODELS or UNITS.get(word, (counted,))[0] != counted
-
-
-def _first_of_two(match: re.Match[str], text: str) -> Amount | None:
-    again = rule("<QUANTITY>").match(
-        text, match.start("low_sign") if match["low_sign"] else match.start("low"), match.start("number") - 1
-    )
-    return _quantity(again, text, match.start("number")) if again and not again["low"] else None
+    return None if any(one in _MORE or UNITS.get(one, (counted,))[0] != counted for one in words) else found
 
 
 def _per(kind: str, text: str, end: int, limit: int) -> tuple[list[tuple[str, float]], int]:
     """What a quantity is counted for, with the seconds of a time, and where these words end."""
     found: list[tuple[str, float]] = []
     while len(found) < 2 and (match := rule("<COUNTED_FOR>").match(text, end, limit)):
-        word = re.sub(r"[ -]+", " ", (match["what"] or match["thing"]).lower())
+        word = _plain(match["what"] or match["thing"])
         is_time = word in _PERIODS and not (word == "an" and match[0].strip()[:3] != "par")
         is_when = kind == "time" or (kind == "bytes" and match[0].startswith((" e", " j")))
         is_when = is_when or (kind == "money" and match[0].startswith(" for a "))  # 30,000 EUR for a server
@@ -224,12 +218,10 @@ def value_of(written: str, is_grouped: bool = False) -> float:
         return 1.0
     if not text[0].isdigit():
         return _worded(text)
-    if is_grouped and _AMBIGUOUS.fullmatch(text):
-        return float(text.replace(".", ""))
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text):
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text) or (is_grouped and _AMBIGUOUS.fullmatch(text)):
         return float(text.replace(".", ""))
     if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):
-        return float(re.sub(r"[ ,_']", "", text))
+        text = text.replace(",", "")
     return float(re.sub(r"[ _']", "", text.replace(",", ".")))
 
 

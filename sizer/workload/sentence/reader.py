@@ -1,8 +1,8 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,19 +11,19 @@ from sizer.base.quantities import SECONDS, parse
 from sizer.catalog.model import Catalog
 from sizer.workload.kinds import ToldKind, trains_in
 from sizer.workload.request import SizingRequest
-from sizer.workload.sentence import rules, targets
-from sizer.workload.sentence.dates import dates_in
+from sizer.workload.resolve import usual_dataset
+from sizer.workload.sentence import notes as rules
+from sizer.workload.sentence import targets
 from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
-from sizer.workload.sentence.models import read_kind_of_model, read_language, read_networks
+from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
-from sizer.workload.sentence.notes import RATE, TIME, Notes, time_text
+from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
-from sizer.workload.sentence.serving import ask_lengths, is_served, read_serving
-from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, normal
-from sizer.workload.sentence.unavailable import is_sized, read_outside
+from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, dates_in, normal
+from sizer.workload.table import DEFAULT_DATASET
 
 MAX_CHARACTERS = 2_000
 # In which something is assumed that leads to something else to be assumed.
@@ -35,6 +35,7 @@ _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
+_Told = tuple[list[Thing], bool, set[str]]  # networks of a part of a text, whether it states a target, its verbs
 _ARTICLES = ("one", "single", "a", "une", "un")
 
 
@@ -49,10 +50,10 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     edits: list[Edit] = [*names_of(catalog).misspelt(plain)]
     assumed = [Phrase("", f"{plain[low:high]}: no such word is known; read as {name}") for low, high, name in edits]
-    text, places = _edited(plain, edits)
-    reading = _read_once(text, catalog)
-    for _ in range(_MOST_ROUNDS):
-        taken = assumed_of(reading.questions)
+    for left in range(_MOST_ROUNDS, -1, -1):
+        text, places = _edited(plain, edits)
+        reading = _read_once(text, catalog)
+        taken = assumed_of(reading.questions) if left else ()
         assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
@@ -61,9 +62,12 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
             edits.append((*place, words))
         if not taken:
             break
-        text, places = _edited(plain, edits)
-        reading = _read_once(text, catalog)
-    return replace(reading, sentence=plain, phrases=(*_in_place(plain, reading.phrases, places), *assumed))
+    told = [one for one in reading.phrases if not one.words]
+    for one in (one for one in reading.phrases if one.words):  # at their places in the sentence as written
+        start, end = places[one.start][0], places[one.end - 1][1]
+        if plain[start:end].strip():
+            told.append(replace(one, words=plain[start:end], start=start, end=end))
+    return replace(reading, sentence=plain, phrases=(*told, *assumed))
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -78,17 +82,6 @@ def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int
         at = max(at, end)
     places += [(one, one + 1) for one in range(at, len(plain))]
     return text + plain[at:], [*places, (len(plain), len(plain))]
-
-
-def _in_place(plain: str, phrases: Sequence[Phrase], places: list[tuple[int, int]]) -> Iterator[Phrase]:
-    """Phrases at their places in the sentence as written; none for words that are only assumed."""
-    for one in phrases:
-        if not one.words:
-            yield one
-            continue
-        start, end = places[one.start][0], places[one.end - 1][1]
-        if plain[start:end].strip():
-            yield replace(one, words=plain[start:end], start=start, end=end)
 
 
 def _read_once(plain: str, catalog: Catalog) -> Reading:
@@ -151,125 +144,102 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     """
     if paired := _paired(text, things):
         return paired
-    jobs: list[_Job] = []
+    jobs, told = list[tuple[int, int]](), list[_Told]()
     joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
     joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
     for low, high in pairwise([0, *sorted(joints), len(text)]):
-        inside = [one for one in things if low <= one.start < high]
-        networks = [one for one in inside if one.kind in ("dnn", "parameters")]
-        verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
-        is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
-        part = _Job(low, high, networks, is_often or any(one.kind in _KEYS["targets"] for one in inside), verbs)
-        if jobs and not jobs[-1].is_other(part):
-            last = jobs[-1]
-            jobs[-1] = _Job(
-                last.low, high, last.networks + networks, last.has_target or part.has_target, last.verbs | verbs
-            )
+        networks, has_target, verbs = part = _told_in(text, things, low, high)
+        if jobs and not _are_two(told[-1], part):
+            jobs[-1] = (jobs[-1][0], high)
+            told[-1] = (told[-1][0] + networks, told[-1][1] or has_target, told[-1][2] | verbs)
         else:
-            jobs.append(part)
-    named = [job for job in jobs if job.networks]
-    if len(jobs) < 2 or not named or not all((job.networks and job.has_target) or job.verbs for job in jobs):
+            jobs.append((low, high))
+            told.append(part)
+    named = [names for names, _, _ in told]
+    is_told = all((names and has_target) or verbs for names, has_target, verbs in told)
+    if len(jobs) < 2 or not any(named) or not is_told:
         return []
-    texts = []
-    for place, job in enumerate(jobs):
-        before = [one for one in named if one.low < job.low]
-        shown = [(job.low, job.high)]
-        if not job.networks:
-            shown += [(one.start, one.end) for one in (before[-1] if before else jobs[place + 1]).networks]
-        texts.append(_only(text, shown))
-    return texts
+    # The network of a job that names none: the one before it, else the one behind it.
+    meant = [next(filter(None, [*named[place::-1], *named[place + 1 :]])) for place in range(len(jobs))]
+    return [_only(text, [job, *((one.start, one.end) for one in of)]) for job, of in zip(jobs, meant, strict=True)]
+
+
+def _told_in(text: str, things: list[Thing], low: int, high: int) -> _Told:
+    """The networks of a part of a text, whether it states a target, and its verbs of training."""
+    inside = [one for one in things if low <= one.start < high]
+    is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
+    verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
+    networks = [one for one in inside if one.kind in ("dnn", "parameters")]
+    return networks, is_often or any(one.kind in _KEYS["targets"] for one in inside), verbs
+
+
+def _are_two(job: _Told, part: _Told) -> bool:
+    """Whether what follows is another job: another network with a target, or the other of two trainings."""
+    own, its = ({one.ids[0] if isinstance(one, Name) else one.high for one in told[0]} for told in (job, part))
+    if own and its and job[1] and not own & its:
+        return True
+    both = job[2] | part[2]
+    is_apart = "<TUNES>" in both and bool(job[2] and part[2]) and not job[2] & part[2]
+    return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
 
 
 def _paired(text: str, things: list[Thing]) -> list[str]:
     """The text once for each network of a list beside as many values: "A and B for 150 and 50 users"."""
-    if sum(one.kind in ("dnn", "parameters") for one in things) < 2:
-        return []
     signs, last = SentenceText(text, things, text), "|".join(sorted(_KEYS["targets"]))
-    lists = signs.each(r"{dnn|parameters}(?:<JOIN>{dnn|parameters})+")
-    values = list(signs.each(rf"(?:{{n|{last}}}<JOIN>)+{{{last}}}"))
-    pairs = [(some, of) for some in lists for of in values if len(some.things) == len(of.things)]
+    lists = list(signs.each(r"{dnn|parameters}(?:<JOIN>{dnn|parameters})+"))
+    values = list(signs.each(rf"(?:{{n|{last}}}<JOIN>)+{{{last}}}")) if lists else []
+    pairs = [(some.things, of.things) for some in lists for of in values if len(some.things) == len(of.things)]
     if not pairs:
         return []
-    networks, counted = (one.things for one in pairs[0])
-    if re.search(r"\bor\b", text[networks[0].end : networks[-1].start]):
-        return []
+    networks, counted = pairs[0]
     start, end = counted[0].start, counted[-1].end
     unit = re.sub(r"^(?:[\d.,]+k?|[^\W\d_]+)", "", text[counted[-1].start : end])
     texts = []
     for network, value in zip(networks, counted, strict=True):
         words = text[value.start : value.end] + (unit if value.kind == "n" else "")
-        part = f"{text[:start]}{words:>{end - start}}{text[end:]}"
-        for other in (one for one in networks if one is not network):
-            part = f"{part[: other.start]}{' ' * (other.end - other.start)}{part[other.end :]}"
-        texts.append(part)
+        others = [(one.start, one.end) for one in networks if one is not network]
+        part = _only(text, [], others)
+        texts.append(f"{part[:start]}{words:>{end - start}}{part[end:]}")
     return texts
 
 
 def _share_time(works: list[dict[str, Any]], sentence: str, catalog: Catalog) -> list[Phrase]:
     """Give trainings that run one after the other their shares of the time, by parameters and tokens; say so."""
-    times = {work.get("target", {}).get(TIME) for work in works}
+    times = {work.get("target", {}).get(rules.TIME) for work in works}
     if len(works) < 2 or len(times) > 1 or times == {None} or not rule("<IN_A_ROW>").search(sentence):
         return []
-    whole, parts = str(*times), []
-    for work in works:
-        dnn = work["dnn"]
-        size = dnn.get("parameters", 0.0) if isinstance(dnn, dict) else catalog.dnns[dnn].parameters.value
-        parts.append(size * work.get("tokens", 0.0))
-    is_known = all(parts)
-    shares = [part / sum(parts) if is_known else 1 / len(parts) for part in parts]
-    for work, share in zip(works, shares, strict=True):
-        work["target"] = {TIME: time_text(float(f"{parse(SECONDS, whole) / 86_400 * share:.4g}"), "d")}
-    by = "in proportion to parameters and tokens" if is_known else "in equal parts"
+    whole, dnns = str(*times), [work["dnn"] for work in works]
+    known = {dnn.id: dnn.parameters.value for dnn in catalog.dnns.values()}
+    sizes = [known[dnn] if isinstance(dnn, str) else dnn.get("parameters", 0.0) for dnn in dnns]
+    parts = [size * work.get("tokens", 0.0) for size, work in zip(sizes, works, strict=True)]
+    for work, part in zip(works, parts, strict=True):
+        share = part / sum(parts) if all(parts) else 1 / len(parts)
+        work["target"] = {rules.TIME: rules.time_text(float(f"{parse(SECONDS, whole) / 86_400 * share:.4g}"), "d")}
+    by = "in proportion to parameters and tokens" if all(parts) else "in equal parts"
     return [Phrase("", f"one after the other: the trainings share {whole} {by}")]
-
-
-@dataclass(frozen=True)
-class _Job:
-    low: int
-    high: int
-    networks: list[Thing]
-    has_target: bool
-    verbs: set[str]
-
-    def is_other(self, part: "_Job") -> bool:
-        """Whether what follows is another job: another network with a target, or the other of two trainings."""
-        own, its = ({one.ids[0] if isinstance(one, Name) else one.high for one in job.networks} for job in (self, part))
-        if own and its and self.has_target and not own & its:
-            return True
-        both = self.verbs | part.verbs
-        is_apart = "<TUNES>" in both and bool(self.verbs and part.verbs) and not self.verbs & part.verbs
-        return is_apart and ("<PRE_TRAINS>" in both or bool(own and its and own != its))
 
 
 def _together(plain: str, readings: list[Reading], catalog: Catalog) -> Reading:
     """Jobs of one sentence as one request: what limits one of them limits the cluster."""
-    request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": []}
+    works = [work for one in readings for work in one.request.get("workload", [])]
+    request: dict[str, Any] = {"title": " and ".join(one.request["title"] for one in readings)[:120], "workload": works}
     questions = [question for one in readings for question in one.questions]
     for reading in readings:
-        works = reading.request.get("workload", [])
-        request["workload"] += works
         others = {key: value for key, value in reading.request.items() if key not in ("title", "workload")}
-        questions += [
-            Question("refused", reason=f"{key} has two values in this sentence; write one of them")
-            for key in _add(request, others)
-        ]
-    targets = [work["target"] for work in request["workload"] if "target" in work]
-    if targets and len({work.get("task") for work in request["workload"]}) == 1:  # of all, where only one job states it
-        request["workload"] = [{"target": targets[0], **work} for work in request["workload"]]
+        twice = "has two values in this sentence; write one of them"
+        questions += [Question("refused", reason=f"{key} {twice}") for key in _add(request, others)]
+    targets = [work["target"] for work in works if "target" in work]
+    if targets and len({work.get("task") for work in works}) == 1:  # of all, where only one job states it
+        for work in works:
+            work.setdefault("target", targets[0])
         questions = [question for question in questions if question.about != "target"]
-    shared = _share_time(request["workload"], plain, catalog)
-    for work in (one for one in request["workload"] if "method" in one):
+    shared = _share_time(works, plain, catalog)
+    for work in (one for one in works if "method" in one):
         called = {"lora": "LoRA", "continued": "continued pre-training"}.get(work["method"], work["method"])
         work["name"] = work["name"].removesuffix("training") + called
-    if not questions:
-        questions = _refusal(request)
-    return Reading(
-        plain,
-        request,
-        (*shared, *(phrase for one in readings for phrase in one.phrases)),
-        tuple(dict.fromkeys(questions)),
-        tuple(dict.fromkeys(words for one in readings for words in one.unread)),
-    )
+    phrases = (*shared, *(phrase for one in readings for phrase in one.phrases))
+    unread = tuple(dict.fromkeys(words for one in readings for words in one.unread))
+    return Reading(plain, request, phrases, tuple(dict.fromkeys(questions or _refusal(request))), unread)
 
 
 def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
@@ -288,15 +258,14 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 def _second_job(plain: str, job: ToldKind, catalog: Catalog, is_part: bool) -> Reading:
     """Both jobs of a sentence that tells a training and another one; else the training, which is asked about."""
     start, end = job.clause or (job.start, job.end)
-    things = _things_in(plain, catalog)
-    named = [one for one in things if one.kind in ("dnn", "parameters")]
-    inside = [one for one in named if start <= one.start < end]
-    of = [(one.start, one.end) for one in (inside or named[-1:])]
+    named = [one for one in _things_in(plain, catalog) if one.kind in ("dnn", "parameters")]
+    inside = [one for one in named if start <= one.start < end] or named[-1:]
+    of = [(one.start, one.end) for one in inside]
     last = len(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+\s*$", "", plain[:start]))
     # The names of both where only one of them has any: "... and fine-tune the same model".
     rest = _only(plain, [(0, last), (end, len(plain)), *(of if inside == named else ())])
     training = replace(_reading(rest, catalog, plain, _things_in(rest, catalog), is_part=True), sentence=plain)
-    dnns = [catalog.dnns[key] for one in inside or named[-1:] if isinstance(one, Name) for key in one.ids]
+    dnns = [catalog.dnns[key] for one in inside if isinstance(one, Name) for key in one.ids]
     if job.kind.sized and not is_part and all(dnn.transformer is not None for dnn in dnns):
         alone = _only(plain, [(start, end), *of])
         second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
@@ -306,46 +275,38 @@ def _second_job(plain: str, job: ToldKind, catalog: Catalog, is_part: bool) -> R
     return replace(training, questions=(question, *training.questions))
 
 
-def _only(text: str, shown: Sequence[tuple[int, int]]) -> str:
-    """A text with blanks in the place of all but some parts."""
-    return "".join(sign if any(low <= at < high for low, high in shown) else " " for at, sign in enumerate(text))
+def _only(text: str, shown: Sequence[tuple[int, int]], hidden: Sequence[tuple[int, int]] = ()) -> str:
+    """A text with blanks in the place of all but some parts, or of some parts."""
+    parts = shown or hidden
+    is_shown = (any(low <= at < high for low, high in parts) is bool(shown) for at in range(len(text)))
+    return "".join(sign if shows else " " for sign, shows in zip(text, is_shown, strict=True))
 
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
-    things = dates_in(text)
-    words = GRAMMAR["numbers"]["fractions"]
-    things += [
-        Amount("percent", *one.span(), words[one[1].lower()], words[one[1].lower()], "%")
-        for one in rule("<FRACTION>").finditer(text)
-    ]
-    things += [
-        Amount("people", *one.span(), 1, 1, "people", "user")
-        for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text)
-    ]
-    things += [
-        Name(match.lastgroup or "", *match.span(), ())
-        for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text)
-        if not any(one.start <= match.start() < one.end for one in things)
-    ]
-    covered = list(text)
+    things, shares = dates_in(text), GRAMMAR["numbers"]["fractions"]
+    for one in rule("<FRACTION>").finditer(text):
+        things.append(Amount("percent", *one.span(), shares[one[1].lower()], shares[one[1].lower()], "%"))
+    for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text):
+        things.append(Amount("people", *one.span(), 1, 1, "people", "user"))
+    for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text):
+        if not any(one.start <= match.start() < one.end for one in things):
+            things.append(Name(match.lastgroup or "", *match.span(), ()))
     times = rule("<CLOCK>").finditer(text)
     clocks = [(float(one[1]) % 12 + 12 * (one[3] == "p") if one[3] else float(one[1]), one) for one in times]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
-        if re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I):
-            clocks.reverse()
-        (start, first), (end, last) = clocks
+        is_end = re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I)
+        (start, first), (end, last) = clocks[::-1] if is_end else clocks
         hours = (end - start) % 24 or 24
         things += [Name("clock", *first.span(), ()), Amount("time", *last.span(), hours, hours, "h", "h")]
-    for one in things:
-        covered[one.start : one.end] = READ * (one.end - one.start)
-    things += names_of(catalog).named("".join(covered))
-    place = 0
-    for one in sorted(things, key=lambda thing: thing.start):
-        things += quantities_in(text, place, one.start)
-        place = one.end
-    return [*things, *quantities_in(text, place, len(text))]
+    covered = text
+    for thing in things:
+        covered = f"{covered[: thing.start]}{READ * (thing.end - thing.start)}{covered[thing.end :]}"
+    things += names_of(catalog).named(covered)
+    ends = sorted((thing.start, thing.end) for thing in things)
+    gaps = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
+    return [*things, *(one for gap in gaps for one in quantities_in(text, *gap))]
 
 
 def _read(notes: Notes) -> None:
@@ -355,12 +316,10 @@ def _read(notes: Notes) -> None:
         if found["ends"] or found.words.lower().startswith("deadline"):
             reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
             notes.ask_place(found, reason, "place needed")
-            continue
-        notes.request["needed_by"] = found.ids("date")[0]
-        text.record(found, f"needed by {notes.request['needed_by']}")
-    if any(
-        isinstance(one, Amount) and UNITS.get(one.noun, ("", "", 1.0))[::2] == ("tokens", 1.33) for one in text.things
-    ):
+        else:
+            notes.request["needed_by"] = found.ids("date")[0]
+            text.record(found, f"needed by {notes.request['needed_by']}")
+    if any(UNITS.get(one.noun, ("",))[-1] == 1.33 for one in text.amounts):
         text.assume("a word: 1.33 tokens")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, "", found.value.readings)
@@ -373,8 +332,8 @@ def _read(notes: Notes) -> None:
         read(notes)
     if not is_sized(notes):
         return
-    served = is_served(notes)
-    (read_serving if served else read_language)(notes)
+    served = targets.is_served(notes)
+    (targets.read_serving if served else read_language)(notes)
     read_fabrics(notes)
     rules.read_growth(notes)
     rules.read_rules(notes, "early")
@@ -389,14 +348,10 @@ def _read(notes: Notes) -> None:
     rules.read_rules(notes, "memory")
     if not served:
         rules.read_rules(notes, "batches")
-        for read in (
-            targets.read_targets,
-            targets.read_measured,
-            rules.read_sizes,
-            rules.read_samples,
-            targets.read_times,
-        ):
-            read(notes)
+        targets.read_targets(notes)
+        rules.read_sizes(notes)
+        rules.read_samples(notes)
+        targets.read_times(notes)
     read_parts(notes, served)
     rules.read_rules(notes, "servers")
     targets.read_most(notes)
@@ -406,23 +361,20 @@ def _read(notes: Notes) -> None:
 
 def _ask_places(notes: Notes) -> None:
     """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
-    if not (notes.dnns or notes.own_model or notes.own_network):
-        return
-    text = notes.text
-    kinds = {one.kind for one in text.things if isinstance(one, Amount)} - {"n", "percent", "years"}
+    text, places = notes.text, GRAMMAR["places"]
+    kinds = {one.kind for one in text.amounts} - {"n", "percent", "years"}
     kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
-    for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds else ():
+    has_network = notes.dnns or notes.own_model or notes.own_network
+    for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds and has_network else ():
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
-        at = found.things[0].start
-        same = (one for one in text.things if one is not found.value and isinstance(one, Amount))
-        if any((one.kind, one.high) == (found.value.kind, found.value.high) for one in same):
+        at, value = found.things[0].start, found.value
+        if any((one.kind, one.high) == (value.kind, value.high) for one in text.amounts if one is not value):
             text.record(found, "said again")
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
-            reason = GRAMMAR["places"].get(found.value.kind, "this number is not understood")
-            is_needed = found.value.kind in GRAMMAR["places"]["needed"].split()
-            notes.ask_place(found, reason, "place needed" if is_needed else "place")
+            key = "place needed" if value.kind in places["needed"].split() else "place"
+            notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
 
 
 def _ask_denials(notes: Notes) -> None:
@@ -431,68 +383,58 @@ def _ask_denials(notes: Notes) -> None:
     for found in text.each(r"<DENIALS>"):
         low, high = clause_of(text.unblanked, found.start, found.end)
         named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
-        if not named:
-            continue
-        part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
-        answers = (
-            notes.change(f"{part} allowed", *text.span(found.start, found.end), ""),
-            notes.change(f"no {part}", start, end, f" no {part}"),
-        )
-        notes.questions.append(
-            Question("layout", text.sentence[start:end].strip(), "excluded, or allowed", answers=answers)
-        )
+        if named:
+            part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
+            allowed = notes.change(f"{part} allowed", *text.span(found.start, found.end), "")
+            answers = (allowed, notes.change(f"no {part}", start, end, f" no {part}"))
+            words = text.sentence[start:end].strip()
+            notes.questions.append(Question("layout", words, "excluded, or allowed", answers=answers))
 
 
 def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
-    catalog, works = notes.catalog, []
-    asked = {question.about for question in notes.questions}
-    if not (notes.dnns or notes.own_model or notes.own_network or {"network", "unavailable"} & asked):
+    catalog, asked, works = notes.catalog, {question.about for question in notes.questions}, list[dict[str, Any]]()
+    every: list[Any] = [one for one in (*notes.dnns, notes.own_model, notes.own_network) if one]
+    if not (every or {"network", "unavailable"} & asked):
         targets.ask_network(notes)
-    targets.record_purpose(notes)
+    sized = {one for item in notes.networks for one in (item.family, item.kind, item.id, short_name(item)) if one}
+    for _, words, _, usual, networks in GRAMMAR["purposes"]["offered"]:
+        for found in notes.text.each(rf"\b(?:{words})\b") if words and sized & {usual, *networks} else ():
+            notes.text.record(found, "what the network is for")
     if not _tells_job(notes):
         notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
     if not notes.has_target and not {"limit", "number"} & asked:
         targets.ask_target(notes)
-    if is_served(notes) and notes.has_target:
-        ask_lengths(notes)
-    every: list[Any] = [*notes.dnns, notes.own_model, notes.own_network]
-    for dnn in filter(None, every):
-        work = {"dnn": dnn, **_data_of(notes, dnn)}
+    if targets.is_served(notes) and notes.has_target:
+        targets.ask_lengths(notes)
+    for dnn in every:
+        work, name = {"dnn": dnn, **_data_of(notes, dnn)}, dnn if isinstance(dnn, str) else str(dnn["name"])
         if isinstance(dnn, str):
-            targets.default_dataset(notes, work)
+            data, name = usual_dataset(catalog.dnns[dnn]), short_name(catalog.dnns[dnn])
+            if "dataset" not in work and data != DEFAULT_DATASET:
+                work["dataset"] = data
+                notes.text.assume(f"data set not given: {catalog.datasets[data].name}")
         targets.default_length(notes, work)
-        kind = work.get("task", "training").removesuffix("-inference")
-        name = short_name(catalog.dnns[dnn]) if isinstance(dnn, str) else str(dnn["name"])
-        works.append({"name": f"{name} {kind}", **work})
+        works.append({"name": f"{name} {work.get('task', 'training').removesuffix('-inference')}", **work})
     if not works and notes.work:
         works = [{"name": notes.work.get("task", "training"), **notes.work}]
     notes.text.phrases += _share_time(works, notes.text.sentence, catalog)
-    _ask_rates(notes, works)
-    is_named = re.search(r"\bpre-?train|\bscratch\b|Vortrain|vorzutrain|pré-?entraîn", notes.text.sentence, re.I)
+    for work in works if len(works) > 1 else ():  # the images a second of one network are no rate of another one
+        named = next((one for one in notes.names("dnn") if one.ids == (work["dnn"],)), None)
+        is_rate = str(work.get("target", {}).get(rules.RATE)).endswith("images/s")
+        if named and is_rate and catalog.dnns[named.ids[0]].sample not in ("image", "volume"):
+            del work["target"]
+            answer = notes.change("Size without it", named.start, named.end, "")
+            words = notes.text.sentence[named.start : named.end]
+            notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
     language = [notes.own_model, *(one.id for one in notes.networks if one.transformer is not None)]
-    of_text = [work for work in works if "dnn" in work and work["dnn"] in language]
-    trains = any("method" not in work and "task" not in work for work in of_text)
-    if trains and not is_named:
+    trains = any("dnn" in one and one["dnn"] in language and not {"method", "task"} & one.keys() for one in works)
+    if trains and not rule(r"<PRE_TRAINING_SAID>").search(notes.text.sentence):
         notes.text.assume("kind of training not given: pre-training of all parameters")
     title = " and ".join(work["name"] for work in works) or "Deep-learning cluster"
     request = {"title": title[:120], **({"workload": works} if works else {}), **notes.request}
-    if not notes.questions:
-        notes.questions = _refusal(request)
+    notes.questions = notes.questions or _refusal(request)
     return request
-
-
-def _ask_rates(notes: Notes, works: list[dict[str, Any]]) -> None:
-    """Ask for the rate of a network that reads no images, beside one whose images a second are stated."""
-    for work in works if len(works) > 1 else ():
-        dnn = notes.catalog.dnns.get(str(work["dnn"]))
-        is_rate = str(work.get("target", {}).get(RATE)).endswith("images/s")
-        one = next((one for one in notes.names("dnn") if dnn is not None and one.ids == (dnn.id,)), None)
-        if dnn is not None and one is not None and is_rate and dnn.sample not in ("image", "volume"):
-            del work["target"]
-            answer = notes.change("Size without it", one.start, one.end, "")
-            words = notes.text.sentence[one.start : one.end]
-            notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
 
 
 def _refusal(request: dict[str, Any]) -> list[Question]:
@@ -507,17 +449,14 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
 
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
-    if "task" in notes.work or (notes.networks and not notes.is_language):
-        return True
     work, sentence = notes.work, notes.text.sentence
     is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
-    by_samples = notes.own_network or "n_samples" in str(work.get("dataset"))
-    shares = "team" in notes.request and (not notes.is_language or rule("<TEAM_WORK>").search(sentence) is not None)
-    by_samples = by_samples or "checkpoint_every_s" in notes.request.get("data", {})
-    is_told = is_refused or by_samples or shares or "samples_per_s" in work.get("target", {})
-    return bool(
-        is_told or _KEYS["training"] & work.keys() or trains_in(sentence) or rule("<TRAINING>").search(sentence)
-    )
+    is_shared = "team" in notes.request and not (notes.is_language and not rule("<TEAM_WORK>").search(sentence))
+    by_samples = notes.own_network or "n_samples" in str(work.get("dataset")) or "samples_per_s" in str(work)
+    is_told = is_refused or is_shared or by_samples or "checkpoint_every_s" in notes.request.get("data", {})
+    is_told = is_told or "task" in work or bool(notes.networks and not notes.is_language)
+    is_told = is_told or trains_in(sentence) or rule("<TRAINING>").search(sentence) is not None
+    return bool(is_told or _KEYS["training"] & work.keys())
 
 
 def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
@@ -525,9 +464,7 @@ def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
     if not isinstance(dnn, str):
         return notes.work
     is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
-    others = (
-        _KEYS["language"] if not is_language[dnn] else frozenset() if all(is_language.values()) else _KEYS["samples"]
-    )
+    others = _KEYS["samples" if is_language[dnn] else "language"] if not all(is_language.values()) else frozenset[str]()
     own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
     return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 
@@ -539,15 +476,12 @@ def _unread(notes: Notes) -> tuple[str, ...]:
     fillers = FILLERS | {word.lower() for dnn in notes.networks for word in dnn.vendor.split()}
     for at, thing in text.places():
         words = text.sentence[thing.start : thing.end].strip(" ,;.")
-        is_article = isinstance(thing, Amount) and thing.kind == "n" and words.lower() in _ARTICLES
-        if text.shape[at] != READ and not is_article:
+        if text.shape[at] != READ and not (thing.kind == "n" and words.lower() in _ARTICLES):
             left.append((thing.start, words))
     for match in _WORD.finditer(text.shape):
         word = match[0].strip("-+/&:*'=~@")
-        parts = (
-            [word.lower()] if word.lower() in fillers else [one for one in re.split(r"[-/&+']", word.lower()) if one]
-        )
+        parts = [word] if word.lower() in fillers else re.split(r"[-/&+']", word)
         is_name = word.isupper() and UNITS.get(word.lower(), ("",))[0] == "time"  # HR is no hour
-        if re.search(r"\w", word) and (is_name or not all(part in fillers for part in parts)):
+        if re.search(r"\w", word) and (is_name or any(one and one.lower() not in fillers for one in parts)):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))

@@ -1,7 +1,8 @@
 """What the words of a clause say of its names and numbers: excluded, preferred, corrected, or of another time."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
@@ -17,18 +18,12 @@ _CARRIED = ("lengths", "latencies")
 _ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
 
 
-@dataclass(frozen=True)
-class Stance:
+class Stance(NamedTuple):
     """How names are meant: "exclude", "prefer", "only", "contrast" or "", with the place of the words up to them."""
 
     kind: str
     start: int
     end: int
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Where the words stand."""
-        return self.start, self.end
 
 
 def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
@@ -195,14 +190,14 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             news = [one for place, one in text.places() if start <= place < found.end]
             pairs = [(old, new) for new in news if (old := _meant_before(text, start, new)) is not None]
             for old, new in pairs:
-                _put(text, old, new)
+                text.put(old, new)
             if pairs:
                 text.record(found, "corrects what stands before", start)
     for found in text.each(r"<PEAK_OF>"):
         kinds = _SERVED if found.value.kind == "n" else found.value.kind
         average = text.find(rf"<AVERAGE>{{{kinds}}}|{{{kinds}}}<AVERAGE_AFTER>")
         if average is not None:
-            _put(text, average.value, found.value)
+            text.put(average.value, found.value)
             text.record(found, "at the peak, for which it is sized")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
@@ -217,32 +212,22 @@ def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
     earlier = [one for place, one in text.places() if place < at]
     if new.kind == "n":
         counted = [one for one in earlier if isinstance(one, Amount) and one.kind != "parameters"]
-        same = [one for one in counted if one.kind != "n"] or counted
-    else:
-        same = [one for one in earlier if one.kind == new.kind]
-    return same[-1] if same else None
-
-
-def _put(text: SentenceText, old: Thing, new: Thing) -> None:
-    if isinstance(old, Amount) and isinstance(new, Amount) and new.kind == "n":
-        text.put(old, replace(old, low=new.low / old.per_s, high=new.high / old.per_s))
-    else:
-        text.put(old, replace(new, start=old.start, end=old.end))
+        return next(iter([one for one in counted if one.kind != "n"][-1:] or counted[-1:]), None)
+    return next((one for one in reversed(earlier) if one.kind == new.kind), None)
 
 
 def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
-    multiple = text.find(r"<TIMES_TODAY>")
+    multiple, lent = text.find(r"<TIMES_TODAY>"), list[int]()
     # A load is one of today only where something else is wished.
-    loads = [one for one in text.things if one.kind in (_SERVED, "tokens/time", "time")]
+    n_loads = sum(one.kind in (_SERVED, "tokens/time", "time") for one in text.things)
     today: list[Amount] = []
-    lent: dict[int, Match] = {}
     is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
-    for found in text.each(r"(?!)" if is_offer else r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)"):
-        lent[found.start] = found
+    for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)") if not is_offer else ():
+        lent.append(found.start)
         text.set_aside(found, "lent or rented, on which something was tried")
     kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
-    kinds += f"|{_SERVED}|tokens/time" if multiple or lent or len(loads) > 1 else ""
+    kinds += f"|{_SERVED}|tokens/time" if multiple or lent or n_loads > 1 else ""
     kinds += "|epochs" if sum(one.kind == "epochs" for one in text.things) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
@@ -257,27 +242,22 @@ def _settle_today(text: SentenceText) -> None:
         is_measured = bool(tried) or rule(r"<MEASURED>").search(clause[0]) is not None
         # Beside what was, "now" is what is wished.
         is_now = rule(r"<NOW_IS>").search(clause[0]) is not None and not was_else
-        is_today = is_now or is_measured or (is_slow and takes)
-        is_trial = any(clause.start() <= at < clause.end() for at in tried)
-        if not (is_past or is_trial or (is_today and not rule(r"<WISHES>").search(clause[0]))):
+        is_today = (is_now or is_measured or (is_slow and takes)) and not rule(r"<WISHES>").search(clause[0])
+        if not (is_past or is_today or any(clause.start() <= at for at in tried)):
             continue
-        values = list(rule(rf"{{{kinds}}}").finditer(text.shape, *clause.span()))
-        for found in map(text.match_of, values):
-            is_of_one = found.value.kind.endswith("gpu")
-            on = rule(r"<MEASURED_ON>").search(text.shape, found.end, clause.end())
-            if is_measured and (on or is_of_one or lent):
-                gear = text.match_of(on).things if on else next((one.things for one in lent.values()), ())
-                text.measured = (found.value, *gear)
-                if on:
-                    text.set_aside(text.match_of(on), "on which it was measured")
-            elif is_of_one:
-                continue
-            today += [one for one in found.quantities() if one.kind != "epochs"]
-            text.set_aside(found, "the value of today; the target is stated otherwise")
-        if is_past or (takes and values):
-            for found in map(text.match_of, list(rule("<RAN_ON>").finditer(text.shape, *clause.span()))):
-                if not is_existing(text, found):
-                    text.set_aside(found, "what it ran on before")
+        values = text.within(rf"{{{kinds}}}", *clause.span())
+        for found in values:
+            on = text.within(r"<MEASURED_ON>", found.end, clause.end()) if is_measured else []
+            for gear in on[:1]:
+                text.set_aside(gear, "on which it was measured")
+            if is_measured and "/time" in found.value.kind:
+                text.assume(f"{found.words}: a measured rate, which a request file takes in [[workload.measured]]")
+            if is_measured or not found.value.kind.endswith("gpu"):
+                today += [one for one in found.quantities() if one.kind != "epochs"]
+                text.set_aside(found, "the value of today; the target is stated otherwise")
+        for found in text.within("<RAN_ON>", *clause.span()) if is_past or (takes and values) else ():
+            if not is_existing(text, found):
+                text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
         factor = multiple.value.high if multiple.quantities() else 2.0
         factor = 1 + factor / 100 if multiple.quantities("percent") else factor

@@ -1,4 +1,4 @@
-"""What a sentence says about the target: a rate, a time to train, the most within limits; and the training length."""
+"""What is asked of the work: a rate, a time and the length of a training; the load of a language model in use."""
 
 import math
 import re
@@ -6,22 +6,29 @@ from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, si, tokens_text
-from sizer.catalog.sale import newer_eras, usable_gpus
+from sizer.catalog import labels
+from sizer.catalog.sale import newer_eras
 from sizer.workload.kinds import trains_in
 from sizer.workload.language import TOKEN_BYTES
-from sizer.workload.request import SIZE_LIMITS
+from sizer.workload.request import SERVING_TASKS, SIZE_LIMITS
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
-from sizer.workload.sentence.notes import LEAST_PERIOD_S, RATE, TIME, Notes, period_in, ranged, time_text
+from sizer.workload.sentence.notes import (
+    LEAST_PERIOD_S,
+    RATE,
+    TIME,
+    Notes,
+    ranged,
+    read_rules,
+    taken_by,
+    time_text,
+)
 from sizer.workload.sentence.quantities import Amount, written_number
-from sizer.workload.sentence.rules import read_rules
-from sizer.workload.sentence.scope import DENIED
-from sizer.workload.sentence.serving import is_served
-from sizer.workload.sentence.text import Name
-from sizer.workload.serving import EMBEDDING, EMBEDS
-from sizer.workload.table import DEFAULT_DATASET
+from sizer.workload.sentence.scope import DENIED, governor
+from sizer.workload.sentence.text import Match
+from sizer.workload.serving import EMBEDDING, EMBEDS, USES
 from sizer.workload.transformer.custom_transformer import CustomTransformer
 
 _LONGEST_S = 5 * 31_557_600.0
@@ -43,7 +50,6 @@ def read_task(notes: Notes) -> None:
     elif found and not (DENIED in found.words and notes.is_language):
         notes.work["task"] = "validation-inference"
         text.record(found, "batch inference on a test set")
-        read_rules(notes, "inference")
     read_rules(notes, "training")
 
 
@@ -51,9 +57,8 @@ def read_rate(notes: Notes) -> None:
     """A rate in samples a second, minute, hour or day, of the first network."""
     for found in notes.text.each(r"{samples/time|frames/time}|{n/time}"):
         quantity = found.value
-        if not 1e-6 <= quantity.high <= 1e12 or (quantity.kind == "n/time" and quantity.per_s != 1):
-            continue
-        if rule(r"<RATE_AT_MOST>").search(notes.text.before(found.start)):
+        is_other = quantity.kind == "n/time" and quantity.per_s != 1
+        if is_other or not 1e-6 <= quantity.high <= 1e12 or notes.text.is_after(found, r"<RATE_AT_MOST>"):
             continue  # a request has a least rate
         if "task" not in notes.work and quantity.per_s >= LEAST_PERIOD_S and rule("<EACH_TIME>").search(found.words):
             low, high = (one * quantity.per_s for one in (quantity.low, quantity.high))  # trained on more than once
@@ -61,13 +66,15 @@ def read_rate(notes: Notes) -> None:
             notes.work["target"] = {TIME: time_text(quantity.per_s / 86_400, "d")}
             return
         per_s = float(f"{quantity.high:.4g}") if quantity.per_s >= 3600 else quantity.high
-        unit = quantity.unit or "samples"
-        if unit == "samples" and notes.networks and notes.networks[0].sample == "image":
-            unit = "images"
+        unit = _noun(notes) if quantity.unit in ("", "samples") else quantity.unit
         shown = grouped(per_s) if per_s >= 1000 else f"{per_s:g}"
-        notes.text.record(found, f"minimum rate {shown} {unit}/s{ranged(quantity)}")
-        notes.work["target"] = {RATE: f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {unit}/s"}
+        written = f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {unit}/s"
+        notes.aim(found, RATE, written, f"minimum rate {shown} {unit}/s{ranged(quantity)}")
         return
+
+
+def _noun(notes: Notes) -> str:
+    return "images" if notes.networks and notes.networks[0].sample == "image" else "samples"
 
 
 def read_time(notes: Notes) -> None:
@@ -83,10 +90,9 @@ def read_time(notes: Notes) -> None:
                 notes.ask_place(found, "no training takes so long")
                 continue
         except ValueError as error:
-            notes.refuse(found, str(error))
+            notes.ask("refused", found, str(error))
             continue
-        notes.text.record(found, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
-        notes.work["target"] = {TIME: written}
+        notes.aim(found, TIME, written, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
         return
 
 
@@ -95,15 +101,14 @@ def read_targets(notes: Notes) -> None:
     if not notes.has_target:
         read_rate(notes)
     _read_runs(notes)
-    for found in notes.text.each(r"<EPOCH_IN>"):
+    for found in notes.text.each(r"<EPOCH_IN>") if not notes.has_target else ():
         time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
         epochs = found.quantities("epochs/time")
-        if notes.has_target or not (time or epochs):
-            continue
-        count = epochs[0].high * epochs[0].per_s if epochs else 1.0
-        written = time_text(time.low, time.unit) if time else f"{written_number(epochs[0].per_s / 86_400)} d"
-        notes.work["target"] = {TIME: written}
-        notes.set("w.epochs", count, found, f"{written_number(count)} epochs within {written}")
+        if time or epochs:
+            count = epochs[0].high * epochs[0].per_s if epochs else 1.0
+            written = time_text(time.low, time.unit) if time else f"{written_number(epochs[0].per_s / 86_400)} d"
+            notes.work["target"] = {TIME: written}
+            notes.set("w.epochs", count, found, f"{written_number(count)} epochs within {written}")
     for found in notes.text.each(r"(?:\bfor )?{epochs}"):
         notes.set("w.epochs", found.value.high, found, f"{written_number(found.value.high)} epochs")
 
@@ -112,120 +117,90 @@ def _read_runs(notes: Notes) -> None:
     """A number of runs in a time, a day for example, of which each takes at most its share."""
     named = notes.text.find(r"<RUNS_NAMED>")
     is_named = named is not None and rule(r"<RUN_WORDS>").search(named.words) is not None
-    for found in [*([named] if named is not None and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
+    for found in [*([named] if named and is_named else []), *notes.text.each(r"<RUNS_OF>")]:
         quantity, every = found.value, (found.match.groupdict().get("span") or "").split()[-1:]
-        period = _SPANS[every[0]] if every else quantity.per_s
-        if "team" in notes.request and quantity.kind == "n/time":
+        runs = round(quantity.high * quantity.per_s, 6)
+        if quantity.kind == "n/time" and ("team" in notes.request or quantity.high * 86_400 > _MOST_RUNS_A_DAY):
             continue
-        if quantity.kind == "n/time" and quantity.high * 86_400 > _MOST_RUNS_A_DAY:
-            continue
-        runs, is_settled = round(quantity.high * quantity.per_s, 6), notes.has_target or "task" in notes.work
-        if not every and "/time" not in quantity.kind:
+        is_settled = notes.has_target or "task" in notes.work
+        if every or "/time" in quantity.kind:
+            period = _SPANS[every[0]] if every else quantity.per_s
+            if is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
+                if period > 604_800:
+                    notes.leave(found)
+                notes.text.record(found, "how often it runs")
+                continue
+        else:
             each = notes.text.find(r"<EACH_LASTS>")
             if runs == 1:
                 notes.text.record(found, "one run")
-            if runs < 2 or is_settled or "team" in notes.request or (quantity.noun.startswith("job") and not each):
-                continue
-            if each:
+            is_of_team = "team" in notes.request or (quantity.noun.startswith("job") and not each)
+            if each and not (runs < 2 or is_settled or is_of_team):
                 notes.text.record(each, "of each of them")
-            if (within := period_in(notes.text)) is None:
+            if runs < 2 or is_settled or is_of_team or (within := notes.period()) is None:
                 continue
             period = parse(SECONDS, within[0])
             notes.text.record(within[1], f"all {runs:g} runs within {duration(period)}")
             if each:  # GPUs enough for all of them
                 length, on = each.quantities("time", "time/job")[0], each.quantities("n", "gpus")
-                work_s, n_gpus = (
-                    runs * parse(SECONDS, time_text(length.high, length.unit)),
-                    round(on[0].high) if on else 1,
-                )
-                n_gpus *= math.ceil(round(work_s / period, 6))
-                notes.work["target"] = {"gpus_busy": n_gpus}
-                notes.text.record(found, f"{n_gpus} GPUs, which run them one after the other")
+                work_s = runs * parse(SECONDS, time_text(length.high, length.unit))
+                n_gpus = (round(on[0].high) if on else 1) * math.ceil(round(work_s / period, 6))
+                notes.aim(found, "gpus_busy", n_gpus, f"{n_gpus} GPUs, which run them one after the other")
                 continue
             notes.text.assume(f"{found.words}: one after the other, each within its share of {duration(period)}")
-        elif is_settled or runs < 1 or period not in _SPANS.values() or notes.text.find(r"<TIME>"):
-            if period > 604_800:
-                notes.leave(found)
-            notes.text.record(found, "how often it runs")
-            continue
         of, unit = (3600 * runs, "h") if period < 86_400 * runs else (86_400 * runs, "d")
         written = f"{written_number(float(f'{period / of:.4g}'))} {unit}"
-        notes.work["target"] = {TIME: written}
-        notes.text.record(found, f"maximum time to train {written}")
+        notes.aim(found, TIME, written, f"maximum time to train {written}")
 
 
 def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
     if not notes.has_target:
         read_time(notes)
-    dataset, target = notes.work.get("dataset"), notes.work.get("target", {})
-    counted = dataset if isinstance(dataset, dict) and "task" in notes.work else None
-    if "task" in notes.work and counted is None and "dataset_bytes" in notes.work and notes.networks:
+    n_samples = 0.0
+    if "task" in notes.work and isinstance(notes.work.get("dataset"), dict):
+        n_samples = notes.work["dataset"]["n_samples"]
+    elif "task" in notes.work and "dataset_bytes" in notes.work and notes.networks:
         usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
         if "sample_bytes" not in notes.work:
             notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
         size = parse(BYTES, notes.work.get("sample_bytes", f"{usual.sample_bytes.value} B"))
-        counted = {"n_samples": parse(BYTES, notes.work["dataset_bytes"]) / size}
-    if counted and TIME in target:
-        notes.work["target"] = _rate_of(notes, counted["n_samples"], target[TIME])
+        n_samples = parse(BYTES, notes.work["dataset_bytes"]) / size
+    if n_samples and TIME in notes.work.get("target", {}):
+        notes.work["target"] = _rate_of(notes, n_samples, notes.work["target"][TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
             meaning = "how often or when it runs"
-            if not notes.has_target and ("task" not in notes.work or counted):
-                notes.work["target"] = _rate_of(notes, counted["n_samples"], written) if counted else {TIME: written}
-                meaning = f"all samples within {written}" if counted else f"maximum time to train {written}"
+            if not notes.has_target and ("task" not in notes.work or n_samples):
+                notes.work["target"] = _rate_of(notes, n_samples, written) if n_samples else {TIME: written}
+                meaning = f"all samples within {written}" if n_samples else f"maximum time to train {written}"
             notes.text.record(found, meaning)
-
-
-def read_measured(notes: Notes) -> None:
-    """A rate that the customer measured narrows what is predicted, where it names one kind of GPU."""
-    if not notes.text.measured:
-        return
-    rate, *on = notes.text.measured
-    gpus = [one for one in on if isinstance(one, Name)] or notes.names("gpu")
-    ids = list(dict.fromkeys(key for one in gpus for key in one.ids if key in usable_gpus(notes.catalog)))
-    if len(ids) == 1 and isinstance(rate, Amount) and (notes.dnns or notes.own_model):
-        noun = "samples" if rate.kind.startswith("tokens") else rate.unit
-        count = next((round(one.high) for one in on if isinstance(one, Amount)), 1)
-        written = f"{written_number(rate.high)} {noun}/s"
-        notes.work["measured"] = [{"samples_per_s": written, "gpu": ids[0], "gpus": count}]
-    else:
-        notes.text.assume(
-            f"the rate that was measured is not used: it needs one kind of GPU by its full name, not {ids}"
-        )
 
 
 def _rate_of(notes: Notes, n_samples: float, written: str) -> dict[str, Any]:
     """The rate that passes a number of samples within a time."""
-    unit = "images" if notes.networks and notes.networks[0].sample == "image" else "samples"
-    return {RATE: f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} {unit}/s"}
+    return {RATE: f"{written_number(float(f'{n_samples / parse(SECONDS, written):.4g}'))} {_noun(notes)}/s"}
 
 
 def read_most(notes: Notes) -> None:
     """The highest rate within the limits, where no target is given; or the time that owned GPUs take."""
-    found = notes.text.find(r"<MOST>")
+    found, how_long = notes.text.find(r"<MOST>"), notes.text.find(r"<HOW_LONG>")
+    n_gpus, servers = notes.limits.get("gpus"), notes.request.get("existing", {}).get("servers", {})
     if found is not None and not notes.has_target:
-        limits = notes.request.get("limits", {})
-        if not set(SIZE_LIMITS) & limits.keys() and "gpus" in limits:
-            notes.work["target"] = {"gpus_busy": limits["gpus"]}
-            notes.text.record(found, f"the highest rate of {limits['gpus']} GPUs")
-            return
-        if not set(SIZE_LIMITS) & limits.keys():
-            notes.ask("limit", found, answers=tuple(map(notes.answer, GRAMMAR["usual_limits"])))
+        if set(SIZE_LIMITS) & notes.limits.keys():
+            notes.aim(found, "maximum", "rate", "the highest rate within the limits")
+            for thing in notes.text.each(r"(?<=\x00 )<MOST_THING>"):
+                notes.text.record(thing, "the highest rate within the limits")
+        elif n_gpus:
+            notes.aim(found, "gpus_busy", n_gpus, f"the highest rate of {n_gpus} GPUs")
+        else:
+            notes.ask("limit", found, answers=map(notes.answer, GRAMMAR["usual_limits"]))
             notes.text.record(found, "the highest rate within limits")
             return
-        notes.work["target"] = {"maximum": "rate"}
-        notes.text.record(found, "the highest rate within the limits")
-        if thing := notes.text.find(r"(?<=\x00 )<MOST_THING>"):
-            notes.text.record(thing, "the highest rate within the limits")
-    servers = notes.request.get("existing", {}).get("servers", {})
-    how_long = notes.text.find(r"<HOW_LONG>")
-    n_gpus = existing_gpus(notes) or notes.request.get("limits", {}).get("gpus")
-    if how_long is not None and n_gpus and not notes.has_target:
-        notes.work["target"] = {"gpus_busy": n_gpus}
-        if servers:
-            notes.table("platforms").setdefault("servers", list(servers))
-        notes.text.record(how_long, f"time to train on {n_gpus} GPUs")
+    n_gpus = existing_gpus(notes) or n_gpus
+    meaning = f"time to train on {n_gpus} GPUs"
+    if how_long is not None and n_gpus and notes.aim(how_long, "gpus_busy", n_gpus, meaning) and servers:
+        notes.table("platforms").setdefault("servers", list(servers))
 
 
 # --- what is missing
@@ -271,51 +246,28 @@ def _purposes(sentence: str) -> tuple[list[Any], bool]:
     return told or read or offered, bool(read or told)
 
 
-def record_purpose(notes: Notes) -> None:
-    """Take the words as read that tell what the networks are for."""
-    sized = {one for item in notes.networks for one in (item.family, item.kind, item.id, short_name(item)) if one}
-    for _, words, _, usual, networks in GRAMMAR["purposes"]["offered"]:
-        if words and sized & {usual, *networks}:
-            for found in notes.text.each(rf"\b(?:{words})\b"):
-                notes.text.record(found, "what the network is for")
-
-
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
+    usual, people = GRAMMAR["usual_targets"], notes.request.get("team", {}).get("data_scientists")
     if is_served(notes):
-        usual = GRAMMAR["usual_targets"][notes.work["task"]]
-        notes.ask("target", answers=tuple(map(notes.answer, usual)))
+        notes.ask("target", answers=map(notes.answer, usual[notes.work["task"]]))
         return
-    people = notes.request.get("team", {}).get("data_scientists")
     sample = notes.networks[0].sample if notes.dnns else "token" if notes.means_language else ""
     own = existing_gpus(notes)
-    named = [notes.catalog.servers[key].n_gpus for key in notes.request.get("platforms", {}).get("servers", ())]
+    named = [notes.catalog.servers[key].n_gpus for key in notes.platforms.get("servers", ())]
     least = min((round(n_gpus.value) for n_gpus in named if n_gpus is not None), default=8)
     counts = (least, 4 * least) if least > 8 else (8, 32)
-    times = ["in a day", "overnight"]
-    if sample == "token":
-        usual = GRAMMAR["usual_targets"].get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
-        times = ["in a week", "in 30 days"] if "tokens" in notes.work else [usual]
-    has_limit = bool(set(SIZE_LIMITS) & notes.request.get("limits", {}).keys())
-    counted = [] if people in (8, 32) else [f"{count} GPUs" for count in counts if count != own]
-    times = times if "task" not in notes.work else []
-    asks = rule(r"<HOW_MANY>").search(notes.text.sentence)  # who asks how many is not told how many
-    texts = [
-        *([f"{own} GPUs"] if own else []),
-        *([f"{people} GPUs"] if people and people != own else []),
-        *(times + counted if asks and sample in ("", "image", "sample") else counted + times),
-        *([GRAMMAR["usual_targets"].get(sample, "1,000 samples/s")] if sample else []),
-        *(["as fast as possible"] if has_limit and not people else []),
-    ]
-    notes.ask("target", answers=tuple(notes.answer(text) for text in texts))
-
-
-def default_dataset(notes: Notes, work: dict[str, Any]) -> None:
-    """The usual data set of a network where the sentence names none."""
-    usual = usual_dataset(notes.catalog.dnns[work["dnn"]])
-    if "dataset" not in work and usual != DEFAULT_DATASET:
-        work["dataset"] = usual
-        notes.text.assume(f"data set not given: {notes.catalog.datasets[usual].name}")
+    times = ["in a day", "overnight"] if "task" not in notes.work else []
+    if times and sample == "token":
+        of_text = usual.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
+        times = ["in a week", "in 30 days"] if "tokens" in notes.work else [of_text]
+    counted = [f"{count} GPUs" for count in counts if count != own and people not in (8, 32)]
+    is_first = rule(r"<HOW_MANY>").search(notes.text.sentence) and sample in ("", "image", "sample")
+    texts = [f"{count} GPUs" for count in dict.fromkeys((own, people)) if count]
+    texts += times + counted if is_first else counted + times  # who asks how many is not told how many
+    texts += [usual.get(sample, "1,000 samples/s")] if sample else []
+    texts += ["as fast as possible"] if set(SIZE_LIMITS) & notes.limits.keys() and not people else []
+    notes.ask("target", answers=map(notes.answer, texts))
 
 
 def default_length(notes: Notes, work: dict[str, Any]) -> None:
@@ -324,17 +276,16 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     Who asks how long a training takes on given GPUs gets the recipe, too, where there is one. More tokens than a stated
     text has are epochs of it.
     """
-    tokens = work.get("tokens", 0.0)
+    catalog, dnn, tokens, item = notes.catalog, work["dnn"], work.get("tokens", 0.0), None
     text = parse(BYTES, work["dataset_bytes"]) / TOKEN_BYTES if tokens and "dataset_bytes" in work else tokens
     if text < tokens and "epochs" not in work:
         work |= {"tokens": text, "epochs": float(f"{tokens / text:.4g}")}
         notes.text.assume(f"{work['dataset_bytes']} hold {tokens_text(text)}: {work['epochs']:g} epochs")
-    has_time = "time_to_train_s" in work.get("target", {})
+    has_time = TIME in work.get("target", {})
     if "task" in work or "epochs" in work or not (has_time or rule(r"<ASKS_LENGTH>").search(notes.text.sentence)):
         return
-    catalog, dnn = notes.catalog, work["dnn"]
     if isinstance(dnn, str):
-        is_newer = bool(eras_meant(notes) & newer_eras(catalog))
+        item, is_newer = catalog.dnns[dnn], bool(eras_meant(notes) & newer_eras(catalog))
         every = [one for one in catalog.recipes.values() if one.dnn == dnn]
         recipes = [one for one in every if is_newer or not one.mlperf]
         for found in notes.text.each(r"\bv\d\.\d(?!\w)"):
@@ -347,21 +298,285 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
             work["recipe"] = recipe.id
             start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
             notes.text.assume(f"training length not given: {recipe.name}{start}")
-            if recipe.starts_from_checkpoint and (scratch := notes.text.find(r"\bfrom scratch\b")):
+            for scratch in notes.text.each(r"\bfrom scratch\b") if start else ():
                 notes.leave(scratch)
             return
-    if not has_time:
+    if not has_time or "tokens" in work:
         return
-    called = catalog.dnns[dnn].name if isinstance(dnn, str) else str(dnn["name"])
-    item = catalog.dnns.get(str(dnn))
+    called, key, answers = item.name if item else str(dnn["name"]), "length needed", GRAMMAR["usual_lengths"]["epochs"]
     if dnn != notes.own_model and (item is None or item.transformer is None):
-        is_usual = item is None or (item.sample in ("image", "sample") and "diffusion" not in (item.kind, item.family))
-        key = "length" if is_usual else "length needed"
-        notes.ask(key, reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["epochs"]))
-    elif "tokens" not in work and work.get("method") in ("fine-tuning", "lora"):
-        notes.ask("length needed", reason=called, answers=map(notes.answer, GRAMMAR["usual_lengths"]["tuning"]))
-    elif "tokens" not in work:
+        if item is None or (item.sample in ("image", "sample") and "diffusion" not in (item.kind, item.family)):
+            key = "length"
+    elif work.get("method") in ("fine-tuning", "lora"):
+        answers = GRAMMAR["usual_lengths"]["tuning"]
+    else:
         size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
         stated = work.get("dataset_bytes")  # of text, which a token number of 32 bits stands for
         usual = tokens_text(parse(BYTES, stated) / TOKEN_BYTES if stated else _TOKENS_PER_PARAMETER * size)
-        notes.ask("length", reason=called, answers=map(notes.answer, (usual, *GRAMMAR["usual_lengths"]["tokens"])))
+        key, answers = "length", [usual, *GRAMMAR["usual_lengths"]["tokens"]]
+    notes.ask(key, reason=called, answers=map(notes.answer, answers))
+
+
+# --- a language model in use: who asks, how long requests are, and how soon answers come
+
+_LENGTHS = ("input_tokens", "output_tokens")
+_NOT_OFFLINE = frozenset(("users", "active_users", "concurrent_requests", "first_token_s", "token_s"))
+# A longer text is no request: the tokens of all of them.
+_MOST_LENGTH = 10_000_000
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
+# No single answer comes faster, in tokens a second.
+_FASTEST_OF_ONE = 200
+# Longer is no text that a person sends.
+_MOST_OF_ONE = 200_000
+# Of 375 words. Assumed.
+_TOKENS_OF_PAGE = 500
+# Hours in which people send the requests of a longer time, by its seconds: 8 a day, 22 days a month. Assumed.
+_WORKING_HOURS = {86_400: 8, 604_800: 40, 2_592_000: 176, 7_889_400: 528, 31_557_600: 2_112}
+
+
+def is_served(notes: Notes) -> bool:
+    """Whether the sentence is about a language model in use."""
+    return notes.work.get("task") in SERVING_TASKS
+
+
+def read_serving(notes: Notes) -> None:
+    """Take what a sentence says about a language model in use; the grammar says which words mean what."""
+    text = notes.text
+    for name, source in GRAMMAR["uses"]:
+        if rule(source).search(text.sentence):
+            notes.work.setdefault("use", name)
+        for found in text.each(source):
+            text.record(found, f"use: {notes.work['use']}")
+    if notes.work.get("use") in ("chat", "code", "code-chat"):
+        notes.work["task"] = "serving"
+    read_rules(notes, "serving", _TAKES)
+    _read_roles(notes)
+    for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
+        first, second = found.quantities()
+        text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
+    most = min((one.value.high for one in text.within(r"<WHO_USE>")), default=math.inf)
+    for found in text.each(r"{people}"):
+        if found.value.high > most:
+            notes.leave(found)
+    read_rules(notes, "load", _TAKES)
+    target = notes.work.get("target", {})
+    if _NOT_OFFLINE & {*notes.work, *target}:  # somebody waits
+        notes.work["task"] = "serving"
+    task = notes.work["task"]
+    for found in text.each(r"<SERVED>"):
+        text.record(found, "a language model in use" if task == "serving" else labels.name(task))
+    if "use" not in notes.work and not {*_LENGTHS} <= notes.work.keys() and task == "serving":
+        notes.work["use"] = "chat"
+        text.assume("use not given: chat")
+    if "users" in target:
+        use = USES[notes.work.get("use", "chat")]
+        asked = f"{use.requests_per_h:g} requests per hour each"
+        text.assume(f"assumed: {use.active_share:.0%} of the users active in the peak hour, {asked}")
+
+
+def _target(notes: Notes, found: Match, key: str, value: float, meaning: str) -> None:
+    last = notes.work.get("target", {}).get(key, value)
+    if last != value:
+        notes.text.assume(f"{found.words}: of two loads, the larger one is sized")
+        notes.work["target"][key] = value = max(value, last)
+    notes.aim(found, key, value, meaning)
+
+
+def _every_s(notes: Notes, seconds: float) -> float:
+    """The seconds for which something is counted; of a day or longer the time that is given for it."""
+    if seconds >= LEAST_PERIOD_S and (time := notes.text.find(r"<TIME>")) is not None:
+        seconds = parse(SECONDS, time_text(time.value.low, time.value.unit))
+        notes.text.record(time, f"every time within {duration(seconds)}")
+    return seconds
+
+
+def _rate(notes: Notes, found: Match, key: str) -> None:
+    is_of_documents = found.value.kind.startswith(("documents", "samples"))
+    asks_people = is_of_documents and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>")
+    if asks_people and notes.work.get("use") in ("chat", "rag", "code", "code-chat"):
+        notes.leave(found)  # people ask, of whose requests the documents are none
+        return
+    asks = notes.has_target or notes.text.find(r"{people|requests}|<AT_ONCE>")
+    if key == "tokens_per_s" and asks and found.value.high <= _FASTEST_OF_ONE:
+        _latency(notes, found, "token_s")  # the answers of those who wait come so fast
+        return
+    # What is stated for a day or longer comes in the time that is given for it, else in working hours.
+    amount, seconds = found.value, _every_s(notes, found.value.per_s)
+    hours = _WORKING_HOURS.get(round(amount.per_s))
+    if seconds == amount.per_s and hours is not None and notes.work["task"] == "serving":
+        seconds = 3600.0 * hours
+        notes.text.assume(f"hours of the requests not given: {found.words} come within {hours} working hours")
+    rate = float(f"{amount.high * amount.per_s / seconds:.6g}")
+    _target(notes, found, key, rate, f"{rate:,.12g} {GRAMMAR['called'][key]} a second")
+
+
+def _texts(notes: Notes, found: Match, _: str) -> None:
+    """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
+    count = found.quantities("documents", "samples", "requests", "n")[0].high
+    if each := found.quantities("tokens/time"):
+        notes.set("w.input_tokens", round(each[-1].high * each[-1].per_s), found, f"{grouped(count)} requests")
+        seconds = _every_s(notes, each[-1].per_s)
+    else:
+        period = notes.period()
+        if period is None or notes.text.find(r"<FOR_THEM>{people}") or notes.has_target:
+            return
+        notes.text.record(period[1], f"within {period[0]}")
+        seconds = parse(SECONDS, period[0])
+    rate = float(f"{count / seconds:.4g}")
+    meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    notes.text.assume(meaning)
+    _target(notes, found, "requests_per_s", rate, meaning)
+
+
+def _people(notes: Notes, found: Match, _: str) -> None:
+    """People or requests: in flight at once, active, or all who may ask."""
+    amount, words, target = found.quantities()[-1], found.words, notes.work.get("target", {})
+    nouns = [one[1].lower() for one in rule(r"<FOR_THEM>(\w+)").finditer(notes.text.sentence)]
+    counted = {one.noun for one in notes.text.amounts if one.kind == "people"}
+    of_others = amount.noun not in nouns and bool(counted & {*nouns})
+    is_told = "users" in target or notes.work.get("use") == EMBEDDING or of_others
+    if is_told and amount.kind == "people" and not rule(r"<FOR_THEM>").match(words):
+        notes.leave(found)  # for whom it is, is told
+        return
+    own = (key for key, noun in GRAMMAR["roles"]["load"].items() if rule(noun).search(words))
+    told = next(((key, found) for key in own), None) or governor(notes.text, found, "load")
+    if told is None and amount.kind != "people":
+        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s", "place needed")
+        return
+    key, found = told or ("users", found)
+    if key != "users" and target.keys() == {"users"}:
+        del notes.work["target"]
+    if {"tokens_per_s", "requests_per_s"} & target.keys():
+        notes.text.record(found, "who asks; the rate of their requests is stated")
+        return
+    _target(notes, found, key, round(amount.high), f"{grouped(round(amount.high))} {GRAMMAR['called'][key]}")
+
+
+def _users(notes: Notes, found: Match, key: str) -> None:
+    """People by whatever they are called: for 300 notaries."""
+    if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
+        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {GRAMMAR['called'][key]}")
+
+
+def _read_roles(notes: Notes) -> None:
+    """Lengths of requests and limits of waiting, by the nouns that govern them."""
+    text = notes.text
+    loose = []
+    for found in text.each(r"{tokens|n|documents}"):
+        amount, told = found.value, governor(text, found, "lengths")
+        if amount.kind == "documents":  # "32k prompts" are as long, "3,000 prompts" are so many
+            is_length = amount.is_kilo and amount.noun.startswith(("prompt", "context", "answer"))
+            told = ("output_tokens" if amount.noun[0] == "a" else "input_tokens", found) if is_length else None
+        elif told is None and amount.kind == "tokens":
+            loose.append(found)
+        if told is not None and amount.length <= _MOST_LENGTH:
+            _length(notes, told[1], told[0], amount)
+    each_of = rule(r"{documents|samples|requests|pages|requests/time|documents/time}[^.;!?]*$")
+    for found in loose:
+        is_of_each = each_of.search(text.unblanked[: found.start]) and found.value.length <= _MOST_OF_ONE
+        if is_of_each and "input_tokens" not in notes.work:
+            _length(notes, found, "input_tokens", found.value)
+    is_first = "latency_percentile" in notes.work and rule(r"<FIRST_TOKEN>").search(text.sentence)
+    for found in text.each(r"{time|latency|time/token|latency/token}"):
+        amount, told = found.value, governor(text, found, "latencies")
+        if amount.kind.endswith("token"):
+            _latency(notes, found, "token_s")
+        elif told is None and is_first:
+            _latency(notes, found, "first_token_s")  # which the text is about
+        elif told is not None and amount.unit in _SECONDS:
+            key, whole = told
+            if key != "answer" or amount.low * _SECONDS[amount.unit] < 1:  # no whole answer is generated in less
+                _latency(notes, whole, "first_token_s" if key == "answer" else key)
+                continue
+            words = text.sentence[amount.start : amount.end]
+            labels = (f"{what} within {words}" for what in ("first token", "later tokens"))
+            said = "a limit of the first token, or of each later one? That of a whole answer follows"
+            notes.choose("layout", whole, said, labels)
+
+
+def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
+    notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {key.partition('put')[0]}")
+
+
+def _total(notes: Notes, found: Match, _: str) -> None:
+    missing = [key for key in _LENGTHS if key not in notes.work]
+    if found.value.high > _MOST_OF_ONE:
+        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
+    elif not missing:
+        notes.leave(found)  # of a part of what goes in
+    else:
+        if len(missing) > 1:
+            notes.text.assume(f"{found.words}: of what goes in")
+        _length(notes, found, missing[0], found.value)
+
+
+def _pages(notes: Notes, found: Match, _: str) -> None:
+    """Texts of so many pages: the tokens of what goes in."""
+    pages = found.value.high * found.value.per_s
+    notes.text.assume(f"a page: {_TOKENS_OF_PAGE} tokens")
+    notes.set("w.input_tokens", round(pages * _TOKENS_OF_PAGE), found, f"{pages:g} pages in")
+
+
+def _lengths(notes: Notes, found: Match, _: str) -> None:
+    """8k/1k: tokens in, then out."""
+    first, second = found.quantities()[:2]
+    notes.work |= {"input_tokens": first.length, "output_tokens": second.length}
+    notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
+
+
+def _latency(notes: Notes, found: Match, name: str) -> None:
+    """A time to the first or to each later token; twenty tokens a second for each user are 50 ms a token."""
+    key, amount = name.split()[0], found.quantities()[-1]
+    if amount.kind.startswith("tokens"):
+        seconds = 1 / amount.high
+    else:
+        amount = found.quantities("time", "latency", "time/token", "latency/token")[-1]
+        seconds = amount.low * amount.per_s * _SECONDS.get(amount.unit, 1.0)
+    what = "to the first token" if key == "first_token_s" else "for each later token"
+    written = f"{written_number(round(seconds * 1e3, 3))} ms"
+    notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} {what}")
+
+
+def _active(notes: Notes, found: Match, _: str) -> None:
+    """A share of the users: those who ask, read and ask again at the same time."""
+    target, people = notes.work.get("target", {}), found.quantities("people")
+    start = notes.text.span(found.start, found.end)[0]
+    before = [one.high for one in notes.text.amounts if one.kind == "people" and one.end <= start]
+    users = people[0].high if people else before[-1] if before else target.get("users")  # the nearest are meant
+    is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
+    if users is None or is_bare or (people and target) or {"concurrent_requests", "active_users"} & target.keys():
+        return
+    active = max(1, round(users * found.quantities("percent")[0].high / 100))
+    notes.work.pop("target", None)
+    notes.aim(found, "active_users", active, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
+
+
+def _engine(notes: Notes, found: Match, key: str) -> None:
+    names = {name.casefold() for name in found.ids("software")}
+    for stack in notes.catalog.stacks.values():
+        if stack.serves_language and {stack.framework.casefold(), *map(str.casefold, stack.aliases)} & names:
+            notes.set(f"w.{key}", stack.id, found, f"served by {stack.name}")
+            return
+
+
+def _adapters(notes: Notes, found: Match, key: str) -> None:
+    """Adapters that requests choose among; one alone is merged into the weights of its base."""
+    counts = found.quantities("n")
+    number = round(counts[0].high) if counts else 1
+    if number > 1:
+        notes.set(f"w.{key}", number, found, f"{grouped(number)} adapters (LoRA) on one copy of the model")
+    else:
+        notes.text.record(found, "one adapter, merged into the weights of the model")
+
+
+_TAKES = taken_by(_active, _adapters, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)
+_TAKES |= {"token_s by speed": _latency, "requests_per_s": _rate, "tokens_per_s": _rate}
+
+
+def ask_lengths(notes: Notes) -> None:
+    """Ask for the lengths of requests that nobody waits for: what generates has no usual ones, and they decide."""
+    work = notes.work
+    is_by_rate = work["task"] == "generation" and not {"gpus_busy", "maximum"} & work["target"].keys()
+    if is_by_rate and "use" not in work and not {*_LENGTHS} <= work.keys():
+        missing = [GRAMMAR["usual_lengths"][key] for key in _LENGTHS if key not in work]
+        notes.ask("length of requests", answers=[notes.answer(", ".join(some)) for some in zip(*missing, strict=True)])

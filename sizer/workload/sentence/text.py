@@ -1,5 +1,6 @@
-"""The text of a sentence with what was found in it: its names and quantities as signs, so that rules can match both."""
+"""The text of a sentence with what was found in it: its names, dates and quantities as signs that rules can match."""
 
+import datetime
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -7,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from sizer.workload.sentence.grammar import rule, sign
+from sizer.base.dates import days_of
+from sizer.workload.sentence.grammar import GRAMMAR, rule, sign
 from sizer.workload.sentence.quantities import Amount
 
 # Replaces what was read; rules do not match across it.
@@ -20,7 +22,7 @@ _OF_COUNT = re.compile(
 )  # 5 x servers
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_POINT = re.compile(r"[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] ")  # of a list
+_POINT = re.compile(r"\A(?:[-*•·–] |\(?(?:\d{1,2}|[a-z])[.)] )")  # of a list
 _FULL_LINE = 60  # characters; after a shorter line a sentence ends where the next starts with a capital or a digit
 _TRAILING = re.compile(r"[\s,;.!?()]+$")
 
@@ -29,27 +31,19 @@ def _joined(text: str) -> str:
     """The lines of a text as one; what paragraphs, points of a list and short lines divide, full stops divide."""
     lines, joined = [line.strip() for line in text.strip().splitlines()], ""
     for line, after in pairwise([*lines, ""]):
-        is_end = (
-            not after
-            or _POINT.match(after)
-            or _POINT.match(line)
-            or (len(line) < _FULL_LINE and not after[0].islower())
-        )
+        is_end = not after or any(map(_POINT.match, (after, line)))
+        is_end = is_end or (len(line) < _FULL_LINE and not after[0].islower())
         is_divided = not is_end or not line or line[-1] in ".,;:!?"
-        joined += _POINT.sub("", line, count=1) if _POINT.match(line) else line
-        joined += " " if is_divided else ". "
+        joined += _POINT.sub("", line, count=1) + (" " if is_divided else ". ")
     return joined.removesuffix(". ")
-
-
-def _said_once(match: re.Match[str]) -> str:
-    """Of a number in digits and in words, as in contracts, the digits: 5,000 (five thousand), Four (4)."""
-    digits = [one for one in match.groups() if one[0].isdigit()]
-    return digits[0] if len(digits) == 1 else match[0]
 
 
 def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
-    text = rule("<SAID_TWICE>").sub(_said_once, _joined(text) if "\n" in text.strip() else text)
+    text = _joined(text) if "\n" in text.strip() else text
+    for said in reversed(list(rule("<SAID_TWICE>").finditer(text))):  # 5,000 (five thousand), Four (4)
+        digits = [one for one in said.groups() if one[0].isdigit()]
+        text = f"{text[: said.start()]}{digits[0] if len(digits) == 1 else said[0]}{text[said.end() :]}"
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
     plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
@@ -121,7 +115,6 @@ class SentenceText:
     whole: str  # the sentence with the other jobs that it tells, which are blank here
     shape: str = ""
     phrases: list[Phrase] = field(default_factory=list)
-    measured: tuple[Thing, ...] = ()  # a rate of the customer, and the number and name of the GPUs it was measured on
 
     def __post_init__(self) -> None:
         self._places: list[tuple[int, int]] = []
@@ -139,7 +132,11 @@ class SentenceText:
         self.shape = self.unblanked = "".join(parts)
 
     def put(self, old: Thing, new: Thing) -> None:
-        """Take another value or name where one stands."""
+        """Take another value or name where one stands; of a bare number as many of what was counted."""
+        if isinstance(old, Amount) and isinstance(new, Amount) and new.kind == "n":
+            new = replace(old, low=new.low / old.per_s, high=new.high / old.per_s)
+        else:
+            new = replace(new, start=old.start, end=old.end)
         at = next(place for place, thing in self._at.items() if thing is old)
         self.things = [new if one is old else one for one in self.things]
         self._at[at] = new
@@ -175,6 +172,11 @@ class SentenceText:
             if READ not in self.shape[match.start() : match.end()]:
                 yield self.match_of(match)
 
+    def within(self, source: str, low: int = 0, high: int | None = None) -> list["Match"]:
+        """Matches of a rule between two places of what is not read yet."""
+        ends = (low, len(self.shape) if high is None else high)
+        return [self.match_of(match) for match in rule(source).finditer(self.shape, *ends)]
+
     def match_of(self, match: re.Match[str]) -> Match:
         """What a match holds."""
         start, end = match.span()
@@ -187,6 +189,11 @@ class SentenceText:
         low, high = self.span(start, end)
         return replace(found, start=start, end=end, words=self.sentence[low:high].strip())
 
+    @property
+    def amounts(self) -> list[Amount]:
+        """Its quantities."""
+        return [one for one in self.things if isinstance(one, Amount)]
+
     def places(self) -> Iterator[tuple[int, Any]]:
         """Names and quantities with their places among the signs."""
         return iter(self._at.items())
@@ -194,6 +201,10 @@ class SentenceText:
     def before(self, at: int, size: int = 60) -> str:
         """What stands before a place in the same clause and is not read yet."""
         return re.split(r"[.;:!?,]", self.shape[max(0, at - size) : at])[-1]
+
+    def is_after(self, found: Match, source: str) -> bool:
+        """Whether some words stand before a match, in its clause and not read yet."""
+        return rule(source).search(self.before(found.start)) is not None
 
     def after(self, at: int, size: int = 60) -> str:
         """What stands after a place and is not read yet."""
@@ -224,3 +235,54 @@ class SentenceText:
     def assume(self, meaning: str) -> None:
         """Note what is assumed because the sentence does not give it."""
         self.phrases.append(Phrase("", meaning))
+
+
+# --- dates: the day of need ("by the end of Q2 2027"), the days from one to another, and others
+
+_MONTHS = {name: number for number, names in enumerate(GRAMMAR["months"], 1) for name in names.split()}
+
+
+def dates_in(text: str) -> list[Thing]:
+    """Dates with the words that lead to them: a start and the time from it, the day of need, and days that are neither.
+
+    "By March 2027" is read as its first day, the safe reading; "by the end of March 2027" as its last.
+    """
+    dates: list[tuple[int, int, datetime.date, datetime.date]] = []
+    every = (one for date in GRAMMAR["dates"] for one in rule(rf"(?<![\w.,]){date}(?![\w-])").finditer(text))
+    for match in sorted(every, key=lambda one: (one.start(), -one.end())):
+        is_next = not dates or match.start() >= dates[-1][1]
+        if is_next and (days := _days(match.groupdict())) is not None:
+            dates.append((*match.span(), *days))
+    things: list[Thing] = [Name("day", start, end, ()) for start, end, _, _ in dates]
+    for place, ((start, end, first, _), (other, last_end, _, last)) in enumerate(pairwise(dates)):
+        lead = rule(r"<DAYS_FROM>(?:the )?$").search(text, 0, start)
+        joint = rule(r"<DAYS_TO>(?:the )?$" if lead else r"^<DAYS_JOIN>$").search(text[end:other])
+        if joint and last >= first:
+            n_days = float((last - first).days + 1)
+            clock = Name("clock", lead.start() if lead else start, end, ())
+            return [*things[:place], clock, Amount("time", end + joint.start(), last_end, n_days, n_days, "d", "d")]
+    for place, (start, end, first, last) in enumerate(dates):
+        lead = rule(r"<DATE_LEAD>$").search(text, 0, start)
+        if lead and not rule(r"<OTHER_DATE>").search(text, 0, lead.start()):
+            things[place] = Name("date", lead.start(), end, ((last if lead["end"] else first).isoformat(),))
+            break
+    return things
+
+
+def _days(found: dict[str, str | None]) -> tuple[datetime.date, datetime.date] | None:
+    """First and last day of what is written; None where the calendar lacks it, or it has two readings."""
+    year, written = found.get("year"), [found.get("iso") or str(found.get("year"))]
+    if quarter := found.get("quarter"):
+        written = [f"{year}-{month:02}" for month in (3 * int(quarter) - 2, 3 * int(quarter))]
+    elif first := found.get("first"):  # the day is first, but where that is none: 12/31/2027
+        one, other = int(first), int(found["second"] or 0)
+        if found["mark"] == "/" and one <= 12 and other <= 12 and one != other:
+            return None
+        written = [f"{year}-{min(one, other) if other > 12 else other:02}-{other if other > 12 else one:02}"]
+    elif month := found.get("month"):
+        day = found.get("day")
+        written = [f"{year}-{_MONTHS[month.lower()]:02}" + (f"-{int(day):02}" if day else "")]
+    try:
+        return days_of(written[0])[0], days_of(written[-1])[1]
+    except ValueError:
+        return None

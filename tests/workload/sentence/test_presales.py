@@ -69,6 +69,15 @@ def test_every_answer_leads_on(case: dict[str, Any]) -> None:
             assert following is None or (following.about, following.words) != (question.about, question.words), answer
 
 
+def test_what_is_not_even_the_work_is_asked_with_the_target() -> None:
+    assert [one.about for one in read_sentence("Llama 3 8B", catalog()).questions] == ["job", "target"]
+
+
+def test_storage_that_is_not_allowed_is_told_as_excluded() -> None:
+    reading = read_sentence("ResNet-50 on 2 DGX-1, Isilon F800 is not allowed", catalog())
+    assert any("excluded storage" in phrase.meaning for phrase in reading.phrases)
+
+
 def test_a_point_before_three_digits_groups_thousands_and_is_told() -> None:
     reading = read_sentence("ResNet-50 at 40.000 images/s", catalog())
     assert values(reading)["w.target.samples_per_s"] == "40000 images/s"

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from sizer.catalog.items import is_of_vendor
-from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 
@@ -43,27 +42,6 @@ def test_an_exclusion_ends_at_its_own_vendors(words, preferred, excluded):
     }
     assert told == set(excluded)
     assert found["gpus"] == ["h100-sxm-80gb"]
-
-
-def test_each_of_two_trainings_keeps_the_length_of_its_samples():
-    sentence = "Fine-tune Llama 3 8B on 100k samples of 4096 tokens and pretrain Llama 3 70B on 1T tokens, 64 H100"
-    tuned, trained = read_sentence(sentence, catalog()).request["workload"]
-    assert (tuned["tokens"], tuned["document_tokens"]) == (409.6e6, 4096)
-    assert trained["tokens"] == 1e12
-    assert "document_tokens" not in trained
-
-
-def test_the_gpus_that_are_there_are_the_target():
-    reading = read_sentence("We have 4 DGX H100 and want to pretrain Llama 3 8B on 1T tokens", catalog())
-    assert reading.request["workload"][0]["target"] == {"gpus_busy": 32}
-    assert "target not given: 32 GPUs" in reading.assumptions
-
-
-@pytest.mark.parametrize("name", ["GPT-2", "GPT2", "GPT-2 XL", "GPT-2 1.5B"])
-def test_the_largest_gpt_2_is_read_by_its_names(name):
-    reading = read_sentence(f"{name}, 10B tokens on 8 A100", catalog())
-    assert reading.is_complete
-    assert reading.request["workload"][0]["dnn"] == "gpt-2-xl"
 
 
 def test_a_recipe_says_that_it_starts_from_a_checkpoint():
@@ -105,43 +83,3 @@ def test_an_answer_is_put_in_the_place_of_whole_words_that_were_asked_about_or_a
         assert not re.match(r"\w", tail), question.words
         assert answer.sentence.startswith(head)
         assert answer.sentence.endswith(tail)
-
-
-def test_a_name_of_two_words_is_replaced_as_one():
-    reading = read_sentence("Pre-train a 13B Llama on 300 billion tokens in 30 days", catalog())
-    assert reading.request["workload"][0]["dnn"] == "llama-2-13b"
-
-
-def test_pixels_are_no_gpu():
-    reading = read_sentence("Stable Diffusion on 5M images 512x512 in 2 days on 8 H100", catalog())
-    assert reading.question is None or reading.question.about != "unavailable"
-    assert "512x512" in reading.unread
-
-
-def test_a_mixture_by_its_numbers_is_the_nearest() -> None:
-    """Qwen3 30B-A3B is the mixture nearest to 30 billion parameters."""
-    reading = read_sentence("train a MoE with 64 experts, 8 active, 30B total, on 256 B200", catalog())
-    assert (reading.question, reading.unread) == (None, ())
-    assert reading.request["workload"][0]["dnn"] == "qwen3-30b-a3b"
-    assert any("MoE with 64 experts, 8 active, 30B total" in one for one in reading.assumptions)
-
-
-def test_of_two_trainings_each_keeps_its_network() -> None:
-    reading = read_sentence("pretraining of 8B on 1T tokens and fine-tune of 70B on 64 H100", catalog())
-    assert (reading.question, reading.unread) == (None, ())
-    first, second = SizingRequest.from_dict(reading.request).workload
-    assert (first.dnn, first.tokens, first.method) == ("llama-3-8b", 1e12, None)
-    assert (second.tokens, second.method) == (None, "fine-tuning")
-    assert not isinstance(second.dnn, str)
-
-
-def test_fsdp_with_a_stack_of_it_is_the_stack() -> None:
-    work = read_sentence("PyTorch FSDP, Llama 3 8B on 16 H100", catalog()).request["workload"][0]
-    assert "layout" not in work
-    assert "FSDP" in catalog().stacks[work["stack"]].name
-
-
-def test_layouts_are_of_language_models() -> None:
-    reading = read_sentence("ResNet-50 with micro batch 32 and TP 8 on 8 V100", catalog())
-    assert set(reading.unread) == {"TP 8", "micro batch 32"}
-    assert "layout" not in reading.request["workload"][0]
