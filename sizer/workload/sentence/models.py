@@ -9,7 +9,7 @@ from sizer.catalog.fabrics import fabric_links
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
-from sizer.workload.kinds import Networks, kind_in, trains_in
+from sizer.workload.kinds import Networks, aside_in, kind_in, trains_in
 from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import KNOWN, names_of, pieces, place_of, short_name
@@ -488,7 +488,12 @@ def is_sized(notes: Notes) -> bool:
         notes.second_job = told
         return False
     key, answers = "refused", tuple[Answer, ...]()
-    if kind.instead and (places := kind.places_in(sentence)):
+    aside = None if kind.is_part or trains_in(notes.text.sentence) else aside_in(sentence, kind)
+    if aside is not None:
+        key, answers = "task aside", (notes.change("the language model in use", *aside, ""),)
+        joints = r"^\s*(?:and|then|plus|und|et)\s+|[\s,;.]+(?:and|then|plus|und|et)?\s*$"
+        words = re.sub(joints, "", notes.text.sentence[slice(*aside)])
+    elif kind.instead and (places := kind.places_in(sentence)):
         # Of "Qwen2.5-VL 7B" the rest of the name stays.
         is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
         texts = ["" if place or is_in_name else kind.instead for place in range(len(places))]

@@ -160,12 +160,13 @@ def read_times(notes: Notes) -> None:
     n_samples = 0.0
     if "task" in notes.work and isinstance(notes.work.get("dataset"), dict):
         n_samples = notes.work["dataset"]["n_samples"]
-    elif "task" in notes.work and "dataset_bytes" in notes.work and notes.networks:
-        usual = notes.catalog.datasets[usual_dataset(notes.networks[0])]
-        if "sample_bytes" not in notes.work:
+    elif TIME in notes.work.get("target", {}) and "dataset_bytes" in notes.work and notes.networks:
+        usual = notes.catalog.datasets[notes.work.get("dataset", usual_dataset(notes.networks[0]))]
+        if "sample_bytes" not in notes.work and not notes.is_language:
             notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
-        size = parse(BYTES, notes.work.get("sample_bytes", f"{usual.sample_bytes.value} B"))
-        n_samples = parse(BYTES, notes.work["dataset_bytes"]) / size
+        if "task" in notes.work:
+            size = parse(BYTES, notes.work.get("sample_bytes", f"{usual.sample_bytes.value} B"))
+            n_samples = parse(BYTES, notes.work["dataset_bytes"]) / size
     if n_samples and TIME in notes.work.get("target", {}):
         notes.work["target"] = _rate_of(notes, n_samples, notes.work["target"][TIME])
     for written, source in GRAMMAR["habits"].items():
