@@ -134,9 +134,6 @@ _ENGINEER = (
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
     _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions_chapter, is_appendix=True),
     _ChapterPlan("calculation", "Formulas and their inputs", appendices.calculation, is_appendix=True),
-    _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
-    _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
-    _ChapterPlan("parts", "Component data", appendices.parts, is_appendix=True),
     _ChapterPlan("glossary", "Glossary and units", appendices.glossary, is_appendix=True),
 )
 

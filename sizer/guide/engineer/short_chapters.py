@@ -1,7 +1,5 @@
 """Chapters of the engineer's file that set out the tables of one question."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
@@ -24,8 +22,6 @@ from sizer.present.text.plan import note_text
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.present.workload_charts import workload_figure
 from sizer.questions.growth.text import demand_table, platforms_table
-from sizer.questions.scale.analysis import ArrangedDesign
-from sizer.questions.scale.text import arrangements_text, hardware_table, rates_table, steps_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
 from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -48,7 +44,6 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
     return {
         "has_stages": not context.only_serves,
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
-        "scale": scale_section(context),
     }
 
 
@@ -65,27 +60,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
         else None,
         "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
     }
-
-
-def scale_section(context: GuideContext) -> dict[str, Any] | None:
-    """The same GPUs in fewer or in more servers; None where the request allows no second server type for them."""
-    same = context.same_gpus
-    if same is None:
-        return None
-    return {
-        "lead": arrangements_text(same, same.designs, context.design.storage_nodes),
-        "tables": _tables(context, same.designs),
-    }
-
-
-def _tables(context: GuideContext, ways: Sequence[ArrangedDesign]) -> list[Table]:
-    by_workload: list[Table] = []
-    for number, answer in enumerate(context.answers):
-        suffix = f"-{number + 1}" if context.has_many_workloads else ""
-        tables = (rates_table(ways, number, suffix), steps_table(ways, number, suffix))
-        prefix = f"{answer.workload.name}: " if context.has_many_workloads else ""
-        by_workload += [replace(table, caption=prefix + table.caption) for table in tables if table is not None]
-    return [*by_workload, hardware_table(ways, context.catalog)]
 
 
 def has_fabric(context: GuideContext) -> bool:
