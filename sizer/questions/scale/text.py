@@ -85,9 +85,7 @@ _DISTINCTIVE = ("compute", "storage", "network")
 _ARRANGEMENT = "Arrangement"
 
 
-def rates_table(
-    ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None
-) -> Table:
+def rates_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table:
     """Rate of every arrangement, compared with the first and with single GPUs, and its bottleneck.
 
     ``ways``: rows in this order. ``suffix``: makes the table's id unique in a document. ``first``: what the others
@@ -137,9 +135,7 @@ def rates_table(
     return _table("up-or-out-rates", caption, ways, fields, base, note)
 
 
-def steps_table(
-    ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None
-) -> Table | None:
+def steps_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table | None:
     """Where the time of a training step goes; None for inference."""
     steps = {id(way): way.runs[number].step for way in ways}
     if any(step is None for step in steps.values()):
