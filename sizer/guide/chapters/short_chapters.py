@@ -151,6 +151,7 @@ def facility(context: GuideContext) -> dict[str, Any]:
         read += f" {ASSUMED} Assumed: see the appendix “Values to confirm”."
     return {
         "racks": racks_table(plan),
+        "has_cables": bool(plan.n_links),
         "facility": facility_table(context.result, context.catalog),
         "feeds": feeds_sentence(plan),
         # Devices with too few supplies are named before the table.
