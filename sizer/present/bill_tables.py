@@ -155,7 +155,7 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
         rows.append((f"Discount of the deal, {share}", taken))
     if bill.purchase.is_unknown:
         return rows
-    return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase))]
+    return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase, decimals))]
 
 
 def _decimals(bill: Bill) -> int:
