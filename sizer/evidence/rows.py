@@ -21,8 +21,6 @@ MIN_GROUP = 3
 FACTOR_2 = math.log(2)
 # Longest text of a file that a page shows in one cell.
 MAX_TEXT = 120
-# A bias below this, or below half of the median error, is not reported.
-_LEAST_BIAS = 0.03
 
 TASKS = {
     "training": "Training",

@@ -137,7 +137,7 @@ def hostile_rows() -> list[ValidatedRow]:
 @pytest.mark.parametrize("rows", [[], [row(3, None)], [row(3, None), row(4, None)], hostile_rows(), mixed()])
 def test_a_report_names_no_number_that_is_none(rows):
     text = report_text(report(rows, tuple(rows), (AccuracyTarget("time-to-train-median", 0.5, 0, 1, 3),)), SOURCES)
-    for word in ("nan", "NaN", "inf", "None", "undefined"):
+    for word in ("nan", "NaN", "inf", "None(?! of)", "undefined"):
         assert not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", text), word
     assert "x" * 200 not in text
 
