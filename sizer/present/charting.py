@@ -8,7 +8,7 @@ Function names that end in ``_finding`` return the title of a chart, a plain sen
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
@@ -47,6 +47,12 @@ def time_unit(longest_s: float) -> tuple[float, str]:
     """Seconds of the unit in which an axis up to ``longest_s`` reads best, and its name."""
     units = ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
     return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
+
+
+def band_rows(key: str, at: Iterable[float], *ends: Iterable[float]) -> Rows:
+    """Points of a line with its band for :func:`band_layers`; ``key``: of ``at``; ``ends``: value, low, high."""
+    names = (key, "value", "low", "high")
+    return [dict(zip(names, map(float, point), strict=True)) for point in zip(at, *ends, strict=True)]
 
 
 def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
