@@ -55,9 +55,9 @@ def band_rows(key: str, at: Iterable[float], *ends: Iterable[float]) -> Rows:
     return [dict(zip(names, map(float, point), strict=True)) for point in zip(at, *ends, strict=True)]
 
 
-def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
+def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette) -> list[Any]:
     """An estimate over a number: line of ``value`` and band from ``low`` to ``high`` of the rows."""
-    base, y_axis = chart_of(rows), axis(tickCount=ticks)
+    base, y_axis = chart_of(rows), axis(tickCount=6)
     low, value = (alt.Y(f"{key}:Q", scale=scale, title=y_title, axis=y_axis) for key in ("low", "value"))
     return [
         base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(x=x, y=low, y2=alt.Y2("high:Q")),
