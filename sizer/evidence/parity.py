@@ -55,8 +55,8 @@ def parity_chart(
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
-    ``rows``: those that do not count or hold no number above 0 are not drawn. ``sources``: documents, whose titles stand
-    under the pointer. None where there is nothing to draw.
+    ``rows``: those that do not count or hold no number above 0 are not drawn. ``sources``: documents, whose titles
+    stand under the pointer. None where there is nothing to draw.
     """
     able = [row for row in facts.rated(rows) if row.log_error is not None]
     drawn = _thinned(able)
