@@ -225,7 +225,9 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
         title = f"{title} (existing)"
     power = watts(rack.typical_w, rack.has_unknown_power)
     if not is_unknown(rack.typical_w, rack.has_unknown_power):
-        power = f"{power} typical{' and' if rack.has_unknown_power else ','} {si(rack.max_w, 'W')} maximum"
+        most = si(rack.max_w, "W")
+        long, short = f"{power} typical{' and' if rack.has_unknown_power else ','} {most} maximum", f"{power} to {most}"
+        power = long if text_width(long, LINE_SIZE) <= width else short
     last = weight(rack)
     if rack.is_existing:
         power, last = f"{power} added", f"{last} added"

@@ -9,7 +9,7 @@ from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significa
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
-from sizer.explain.inputs import StageInputs, in_unit, input_row, number
+from sizer.explain.inputs import StageInputs, digits_of, in_unit, input_row, number
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -125,7 +125,9 @@ def gpu_inputs(model: WorkloadOnDesign) -> tuple[Row, ...]:
         input_row("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
         input_row("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
         *(
-            input_row(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
+            input_row(
+                f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(digits_of(part.value)), note=_NOTE
+            )
             for part in measured_parts(model)
         ),
         input_row("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),

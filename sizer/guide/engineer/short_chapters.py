@@ -238,8 +238,10 @@ def calculation(context: GuideContext) -> dict[str, Any]:
     for place, answer in enumerate(context.answers):
         used = (stage.key for stage in answer.stages if is_limit(stage, answer))
         keys += [rate_key(place), *(stage_key(place, key) for key in used)]
-    found = (explanation(context.evaluated, key) for key in keys)
-    return {"figures": [replace(one, inputs=replace(one.inputs, caption=f"{one.title}: inputs")) for one in found]}
+    found = enumerate((explanation(context.evaluated, key) for key in keys), 1)
+    # Workloads have figures of the same name.
+    named = [(one, f"{one.inputs.id}-{number}", f"{one.title}: inputs") for number, one in found]
+    return {"figures": [replace(one, inputs=replace(one.inputs, id=id_, caption=text)) for one, id_, text in named]}
 
 
 def glossary(context: GuideContext) -> dict[str, Any]:
