@@ -88,8 +88,10 @@ class StepPart:
     value: float
     unit: str = ""  # ms, B or none
 
-    def text(self, digits: int) -> str:
+    @property
+    def text(self) -> str:
         """Value with its unit."""
+        digits = digits_of(self.value)
         if self.unit == "B":
             return si(self.value, "B", digits)
         return significant(self.value, digits) + (f"{NARROW_SPACE}{self.unit}" if self.unit else "")
@@ -125,9 +127,7 @@ def gpu_inputs(model: WorkloadOnDesign) -> tuple[Row, ...]:
         input_row("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
         input_row("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
         *(
-            input_row(
-                f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(digits_of(part.value)), note=_NOTE
-            )
+            input_row(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text, note=_NOTE)
             for part in measured_parts(model)
         ),
         input_row("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),
