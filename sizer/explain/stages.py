@@ -484,7 +484,7 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     inside, outside = ("(G + b · V / m)", "(G + g · b · V)") if looked_up else ("G", "G")
     formula = f"C = m · g · b / t x, t x = 2 (g − 1)/g · {inside} / B in + 2 (g − 1) · a in"
     if several:
-        formula += f" + 2 (m − 1)/m · {outside} / (u · B server) + 2 ⌈log2 m⌉ · a out"
+        formula += f" + 2 (m − 1)/m · {outside} / (u · B server) + 2 ceil(log2 m) · a out"
     cautions = ("Shown as exact: the part that is not hidden, with its uncertainty, belongs to the GPU stage.",)
     return StageInputs(formula, tuple(inputs), cautions, (server.name,), ("ports", "intra_link"))
 
