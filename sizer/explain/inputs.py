@@ -80,8 +80,8 @@ def number(value: float) -> str:
 
 
 def digits_of(value: float) -> int:
-    """Digits that repeat a calculation; fewer of a small number, which has zeros before them."""
-    return _DIGITS if abs(value) >= _SMALL else 3
+    """Digits that repeat a calculation; one less of a small number, which has zeros before them."""
+    return _DIGITS if abs(value) >= _SMALL else _DIGITS - 1
 
 
 def _trimmed(amount: str) -> str:
