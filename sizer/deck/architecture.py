@@ -49,8 +49,8 @@ from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
 _LEAST_SCALE = 1.0
-# Kinds of rack that fit next to a text.
-_FEW_KINDS = 2
+# Kinds of rack that fit next to a text, the width that they then share and the height that the units of one do.
+_FEW_KINDS, _FEW_W, _FEW_UNITS_H = 2, 460.0, 324.0
 # Kinds of rack side by side at most, and the number from which the names are below the racks instead of next to them.
 MAX_KINDS = 8
 _MAX_WIDE = 4
@@ -67,9 +67,11 @@ def rack_contents(plan: Plan, catalog: Catalog) -> Drawing:
     kinds = rack_kinds(plan.racks)
     shown = kinds[:MAX_KINDS]
     is_wide = len(shown) <= _MAX_WIDE
-    unit = _UNIT if is_wide else _LOW_UNIT
-    pitch = (_WIDTH + _GAP) / max(len(shown), 3)
     tallest = max(kind.first.height_u for kind in shown)
+    unit = _UNIT if is_wide else _LOW_UNIT
+    pitch = (_WIDTH + _GAP) / len(shown)
+    if len(shown) <= _FEW_KINDS:
+        unit, pitch = _FEW_UNITS_H / tallest, (_FEW_W + _GAP) / _FEW_KINDS
     head = _HEAD_H if is_wide else _HEAD_H + _LEADING
     floor = head + tallest * unit + 2 * _POST
     boxes: list[Box] = []
@@ -309,7 +311,7 @@ def racks(context: GuideContext) -> Slide:
     if len(rack_kinds(plan.racks)) <= _FEW_KINDS:
         # A few racks leave room for what the room must supply, the key figures among it.
         facility = TableBlock(facility_table(context.result, context.catalog))
-        top, columns = None, (SlideColumn((block,), 46), SlideColumn((facility,), 54))
+        top, columns = None, (SlideColumn((block,), 54), SlideColumn((facility,), 46))
     return Slide(
         topic="Racks and power",
         title=_racks_finding(context.decisions.racks, reasons),

@@ -92,15 +92,13 @@ _UNIT_SIZE = 0.65
 _FIGURE_SIZES = (text_fit.FIGURE_SIZE, 22.0, 19.0, 16.0, 13.0)
 
 
-def add_line(
-    slide: Any, text: str, area: Area, size: float, colour: str, *, bold: bool = False, is_right: bool = False
-) -> Any:
+def add_line(slide: Any, text: str, area: Area, size: float, colour: str, *, bold: bool = False) -> Any:
     """One text box whose text is shortened to the lines that it holds."""
     n_lines = max(int(area.height / (text_fit.LEADING * size)), 1)
     lines = text_fit.lines_of(text, size, area.width, semibold=bold, most=n_lines)
     shape = slide.shapes.add_textbox(*corners(area))
     paragraph = text_frame(shape, MSO_ANCHOR.TOP).paragraphs[0]
-    paragraph.alignment = PP_ALIGN.RIGHT if is_right else PP_ALIGN.LEFT
+    paragraph.alignment = PP_ALIGN.LEFT
     write(paragraph, " ".join(lines), size, colour, bold=bold)
     return shape
 

@@ -107,6 +107,8 @@ def up_to(power_w: float, is_lower_bound: bool) -> str:
     return watts(power_w, is_lower_bound) if is_lower_bound else f"up to {si(power_w, 'W')}"
 
 
+# Follows a draw that no source gives.
+ASSUMED = "*"
 # More racks than these are drawn by kind.
 _MAX_SINGLE = 8
 # Racks on one drawing: on a landscape page, on a portrait page that is built from, and in the column of a guide.
@@ -223,7 +225,9 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
         title = f"{title} (existing)"
     power = watts(rack.typical_w, rack.has_unknown_power)
     if not is_unknown(rack.typical_w, rack.has_unknown_power):
-        power = f"{power} typical{' and' if rack.has_unknown_power else ','} {si(rack.max_w, 'W')} maximum"
+        most = si(rack.max_w, "W")
+        long, short = f"{power} typical{' and' if rack.has_unknown_power else ','} {most} maximum", f"{power} to {most}"
+        power = long if text_width(long, LINE_SIZE) <= width else short
     last = weight(rack)
     if rack.is_existing:
         power, last = f"{power} added", f"{last} added"
@@ -264,9 +268,9 @@ class _Wording:
 
     def text(self, device: PlacedDevice) -> str:
         """Name, model, height and watts; a shorter wording leaves out what can be seen."""
-        model = self.catalog.item(device.item).name
-        power, height = device.power, f"{device.height_u}U"
-        draw = watts(power.max_w, not power.is_known)
+        item, power, height = self.catalog.device(device.item), device.power, f"{device.height_u}U"
+        model, most = item.name, item.power_max_w or item.power_high_w
+        draw = watts(power.max_w, not power.is_known) + ASSUMED * (most is not None and most.basis == "assumed")
         if device.status == "existing":
             model = f"{model}, at hand"
         parts = [device.name, model, height, draw] if self.length < 2 else [device.name, model, draw]

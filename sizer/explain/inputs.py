@@ -15,6 +15,7 @@ from sizer.sizing.result import SizingResult
 
 # Digits of inputs: the formula reproduces the printed answer.
 _DIGITS = 5
+_SMALL = 0.01
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,18 @@ def inputs_table(key: str, rows: Iterable[Row]) -> Table:
 
 def in_unit(value: float, unit: str) -> str:
     """A value with its unit, with enough digits to repeat the calculation."""
-    amount, printed = number_and_unit(value, unit, _DIGITS)
+    amount, printed = number_and_unit(value, unit, digits_of(value))
     return f"{_trimmed(amount)}{NARROW_SPACE}{printed}"
 
 
 def number(value: float) -> str:
     """A pure number with the same digits."""
-    return _trimmed(significant(value, _DIGITS))
+    return _trimmed(significant(value, digits_of(value)))
+
+
+def digits_of(value: float) -> int:
+    """Digits that repeat a calculation; one less of a small number, which has zeros before them."""
+    return _DIGITS if abs(value) >= _SMALL else _DIGITS - 1
 
 
 def _trimmed(amount: str) -> str:

@@ -9,7 +9,7 @@ from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significa
 from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_fact
 from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
-from sizer.explain.inputs import StageInputs, in_unit, input_row, number
+from sizer.explain.inputs import StageInputs, digits_of, in_unit, input_row, number
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
@@ -88,8 +88,10 @@ class StepPart:
     value: float
     unit: str = ""  # ms, B or none
 
-    def text(self, digits: int) -> str:
+    @property
+    def text(self) -> str:
         """Value with its unit."""
+        digits = digits_of(self.value)
         if self.unit == "B":
             return si(self.value, "B", digits)
         return significant(self.value, digits) + (f"{NARROW_SPACE}{self.unit}" if self.unit else "")
@@ -125,7 +127,7 @@ def gpu_inputs(model: WorkloadOnDesign) -> tuple[Row, ...]:
         input_row("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0]))),
         input_row("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request, or published"),
         *(
-            input_row(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text(5), note=_NOTE)
+            input_row(f"{part.symbol}, {part.label[:1].lower()}{part.label[1:]}", part.text, note=_NOTE)
             for part in measured_parts(model)
         ),
         input_row("B server, line rate between servers", si(float(cols.exchange_bytes_per_s[0]), "B/s", 3)),
@@ -482,7 +484,7 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     inside, outside = ("(G + b · V / m)", "(G + g · b · V)") if looked_up else ("G", "G")
     formula = f"C = m · g · b / t x, t x = 2 (g − 1)/g · {inside} / B in + 2 (g − 1) · a in"
     if several:
-        formula += f" + 2 (m − 1)/m · {outside} / (u · B server) + 2 ⌈log2 m⌉ · a out"
+        formula += f" + 2 (m − 1)/m · {outside} / (u · B server) + 2 ceil(log2 m) · a out"
     cautions = ("Shown as exact: the part that is not hidden, with its uncertainty, belongs to the GPU stage.",)
     return StageInputs(formula, tuple(inputs), cautions, (server.name,), ("ports", "intra_link"))
 

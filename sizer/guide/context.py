@@ -17,7 +17,6 @@ from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.rent.rent_or_buy import rent_or_buy
-from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import team_answer
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.simplest_design import simplest_design
@@ -181,13 +180,6 @@ class GuideContext:
             return offered(plan, self.design) if self.design.bill.is_customer_copy else plan, ""
         except (InfeasibleError, RequestError) as error:
             return None, str(error)
-
-    @_of_result
-    def same_gpus(self) -> EqualGpuComparison | None:
-        """The design's GPUs in other servers; None where the request allows no second server type for them."""
-        if n_allowed_kinds(self.evaluated) < 2:
-            return None
-        return next(iter(scale_comparison(self.evaluated, only_allowed=True).comparisons), None)
 
 
 # Analyses of the answer asked last: its guide, its engineer's file and its slides are made one after the other.

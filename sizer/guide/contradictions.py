@@ -174,8 +174,8 @@ def _told(result: SizingResult) -> Iterator[str]:
         if is_met and not missing_spares_text(result.design, answer):
             yield f"{answer.workload.name} needs spare servers that the bill lacks, and does not say so"
     newer = None if can_be_bought(result.design, result.design.plan.catalog, result.request.date) else result.newer
-    if newer is not None and newer.value is not None and newer.value.name not in proposal_text(result):
-        yield f"{newer.value.name} does the work with what is sold, and the first page does not say so"
+    if newer is not None and newer.value is not None and newer.value.design.name not in proposal_text(result):
+        yield f"{newer.value.design.name} does the work with what is sold, and the first page does not say so"
 
 
 def _dates(result: SizingResult) -> Iterator[str]:

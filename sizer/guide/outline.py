@@ -22,7 +22,6 @@ from sizer.guide.chapters import (
     team,
 )
 from sizer.guide.context import GuideContext, guide_context
-from sizer.guide.engineer import alternatives, appendices, data
 from sizer.guide.engineer import operation as engineer_operation
 from sizer.guide.engineer import short_chapters as engineer_short
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
@@ -109,35 +108,29 @@ _GUIDE = (
         is_appendix=True,
         applies=lambda context: bool(values_to_confirm(context.result)),
     ),
-    _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
+    _ChapterPlan("sources", "Sources", engineer_short.no_content, is_appendix=True),
 )
 # The evidence behind it, for those who check, install and operate.
 _ENGINEER = (
     _ChapterPlan("record", "The answer and how it was made", engineer_short.record),
     _ChapterPlan("necessity", "Is this design necessary?", engineer_short.necessity),
-    _ChapterPlan("alternatives", "Sensitivity and alternatives", alternatives.content),
+    _ChapterPlan("alternatives", "Sensitivity and alternatives", engineer_short.alternatives),
     _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_short.performance_chapter),
     _ChapterPlan("validation", "Validation with published results", engineer_short.validation),
     _ChapterPlan(
-        "networks",
-        "Network load and addresses",
-        engineer_short.networks_chapter,
-        applies=engineer_short.networks_applies,
+        "networks", "Subnets", engineer_short.networks, applies=lambda context: bool(context.addresses.subnets)
     ),
-    _ChapterPlan("data", "Data", data.content, applies=lambda context: not context.only_serves),
+    _ChapterPlan("data", "Data", engineer_short.data, applies=lambda context: not context.only_serves),
     _ChapterPlan("engineer-team", "Team", engineer_short.team_chapter, applies=team.applies),
     _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks, applies=_has_racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
     _ChapterPlan(
         "engineer-purchases", "Growth plan", engineer_short.purchases, applies=engineer_short.purchases_applies
     ),
-    _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
+    _ChapterPlan("sources", "Sources", engineer_short.no_content, is_appendix=True),
     _ChapterPlan("assumptions", "All assumptions", engineer_short.assumptions_chapter, is_appendix=True),
-    _ChapterPlan("calculation", "Formulas and their inputs", appendices.calculation, is_appendix=True),
-    _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
-    _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
-    _ChapterPlan("parts", "Component data", appendices.parts, is_appendix=True),
-    _ChapterPlan("glossary", "Glossary and units", appendices.glossary, is_appendix=True),
+    _ChapterPlan("calculation", "Formulas and their inputs", engineer_short.calculation, is_appendix=True),
+    _ChapterPlan("glossary", "Glossary and units", engineer_short.glossary, is_appendix=True),
 )
 
 

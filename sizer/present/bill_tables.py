@@ -109,7 +109,7 @@ def bill_table(bill: Bill, documents: Container[str] = (), ranges: Mapping[str, 
 def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
     """Columns of a bill: those of unit prices and discounts where there are any."""
     is_priced = any(line.unit_price or line.fixed_extended for line in bill.lines)
-    is_cut = is_priced and bill.has_discount
+    is_cut, decimals = is_priced and bill.has_discount, _decimals(bill)
     unit = f"Unit {'' if bill.is_customer_copy else 'list '}price, {bill.currency}"
     price = f"{'Net price' if is_cut else 'Price'}, {bill.currency}"
     described, number = (26 if is_cut else 30, 17 if is_cut else 25) if is_priced else (45, 24)
@@ -118,9 +118,9 @@ def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
         (True, Field("Description", lambda line: _description(line, documents), width=described)),
         (True, Field("Part number", part_number, width=number)),
         (True, Field("Qty", _quantity, "right", 13 if is_cut else 11)),
-        (is_priced, Field(unit, lambda line: price_texts(line)[0], "right", 13 if is_cut else 14)),
+        (is_priced, Field(unit, lambda line: price_texts(line, decimals)[0], "right", 13 if is_cut else 14)),
         (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),
-        (True, Field(price, lambda line: price_texts(line)[2], "right", 15 if is_cut else 14)),
+        (True, Field(price, lambda line: price_texts(line, decimals)[2], "right", 15 if is_cut else 14)),
     ]
     return [field for is_shown, field in fields if is_shown]
 
@@ -144,31 +144,32 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
 
     While lines await a quote there is no total, only a sum of those with a price.
     """
-    rows = []
+    rows, decimals = [], _decimals(bill)
     net = bill.net_total
     if bill.has_discount:
-        rows.append((f"List prices, {bill.currency}", sum_text(bill.list_total)))
+        rows.append((f"List prices, {bill.currency}", sum_text(bill.list_total, decimals)))
     if bill.deal_discount_percent:
-        rows.append((f"Net prices, {bill.currency}", sum_text(net)))
-        taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
+        rows.append((f"Net prices, {bill.currency}", sum_text(net, decimals)))
+        taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{grouped(bill.deal_reduction, decimals)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
         rows.append((f"Discount of the deal, {share}", taken))
     if bill.purchase.is_unknown:
         return rows
-    return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase))]
+    return [*rows, (f"{'Total' if bill.is_complete else PRICED}, {bill.currency}", sum_text(bill.purchase, decimals))]
 
 
-def sum_text(amount: Sum) -> str:
+def _decimals(bill: Bill) -> int:
+    """Decimals of all amounts of a bill: those of cents where one of them has any."""
+    amounts = [bill.purchase.amount, bill.deal_reduction, *(line.unit_price or Decimal(0) for line in bill.lines)]
+    return 2 if any(amount % 1 for amount in amounts) else 0
+
+
+def sum_text(amount: Sum, decimals: int = 0) -> str:
     """Sum of what has a price, as a table prints it that says so; 'to be quoted' where nothing is known of it."""
-    return words.TO_BE_QUOTED if amount.is_unknown else amount_text(amount.amount)
+    return words.TO_BE_QUOTED if amount.is_unknown else grouped(amount.amount, decimals)
 
 
-def amount_text(amount: Decimal | None) -> str:
-    """Amount without its currency, or 'to be quoted'."""
-    return words.money(amount, "").strip()
-
-
-def price_texts(line: BillLine) -> tuple[str, str, str]:
+def price_texts(line: BillLine, decimals: int = 2) -> tuple[str, str, str]:
     """Unit list price, discount and extended net price of a line; what is not bought here says why instead.
 
     In a customer's copy the unit price is what is paid, or "in the sum" where no whole cents make up the line.
@@ -179,8 +180,11 @@ def price_texts(line: BillLine) -> tuple[str, str, str]:
     discount = f"{percent(line.discount_percent)}{words.NO_BREAK}%" if line.discount_percent else ""
     if line.unit_price == 0:
         return "no charge", discount, "no charge"
-    unit_price = amount_text(line.unit_price) if line.fixed_extended is None else "in the sum"
-    return unit_price, discount, amount_text(line.extended_net)
+    unit, total = (
+        words.TO_BE_QUOTED if amount is None else grouped(amount, decimals)
+        for amount in (line.unit_price, line.extended_net)
+    )
+    return unit if line.fixed_extended is None else "in the sum", discount, total
 
 
 def part_number(line: BillLine) -> Cell:

@@ -8,7 +8,7 @@ Function names that end in ``_finding`` return the title of a chart, a plain sen
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
@@ -49,9 +49,15 @@ def time_unit(longest_s: float) -> tuple[float, str]:
     return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
 
 
-def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
+def band_rows(key: str, at: Iterable[float], *ends: Iterable[float]) -> Rows:
+    """Points of a line with its band for :func:`band_layers`; ``key``: of ``at``; ``ends``: value, low, high."""
+    names = (key, "value", "low", "high")
+    return [dict(zip(names, map(float, point), strict=True)) for point in zip(at, *ends, strict=True)]
+
+
+def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette) -> list[Any]:
     """An estimate over a number: line of ``value`` and band from ``low`` to ``high`` of the rows."""
-    base, y_axis = chart_of(rows), axis(tickCount=ticks)
+    base, y_axis = chart_of(rows), axis(tickCount=6)
     low, value = (alt.Y(f"{key}:Q", scale=scale, title=y_title, axis=y_axis) for key in ("low", "value"))
     return [
         base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(x=x, y=low, y2=alt.Y2("high:Q")),

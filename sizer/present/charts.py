@@ -19,6 +19,7 @@ from sizer.present.charting import (
     Rows,
     axis,
     band_layers,
+    band_rows,
     chart_of,
     finish,
     level_mark,
@@ -56,10 +57,7 @@ def scaling_chart(
     middle, low, high = (
         np.atleast_1d(part)[keep] for part in (grid.throughput.value, grid.throughput.low, grid.throughput.high)
     )
-    rows: Rows = [
-        {"gpus": float(g), "value": float(v), "low": float(lo), "high": float(hi)}
-        for g, v, lo, hi in zip(gpus, middle, low, high, strict=True)
-    ]
+    rows = band_rows("gpus", gpus, middle, low, high)
     top, most = float(high.max()) * 1.04, float(gpus.max())
     x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
     scale = alt.Scale(domain=[0, top], nice=True)

@@ -124,10 +124,10 @@ def _place(equal: Sequence[PlacedRack]) -> str:
     return f"rows {rows[0]} to {rows[-1]}"
 
 
-def _number(value: float, is_lower_bound: bool, digits: int = 0) -> str:
+def _number(value: float, is_lower_bound: bool) -> str:
     if is_lower_bound and not value:
         return words.NOT_PUBLISHED
-    return racks.at_least(is_lower_bound, grouped(value, digits))
+    return racks.at_least(is_lower_bound, grouped(value))
 
 
 def _heat(power_w: float, is_lower_bound: bool) -> str:

@@ -14,9 +14,9 @@ from sizer.present.charting import (
     HEIGHT_PX,
     PLOT_PX,
     Chart,
-    Rows,
     axis,
     band_layers,
+    band_rows,
     chart_of,
     finish,
     level_mark,
@@ -70,16 +70,7 @@ def accuracy_chart(
     total, cold = answer.time.total_s, _all_cold_s(answer)
     longest = max(float(curve.high[keep].max()), cold or 0.0)
     factor, unit = time_unit(longest)
-    rows: Rows = [
-        {"gpus": float(gpus), "value": float(value), "low": float(low), "high": float(high)}
-        for gpus, value, low, high in zip(
-            curve.gpus[keep],
-            curve.value[keep] / factor,
-            curve.low[keep] / factor,
-            curve.high[keep] / factor,
-            strict=True,
-        )
-    ]
+    rows = band_rows("gpus", curve.gpus[keep], *(end[keep] / factor for end in curve[1:]))
     most = float(curve.gpus.max())
     x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
     scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
@@ -200,11 +191,8 @@ def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     if found is None or found.work.is_embedding:
         return None
     curve, limit = serving_curve(found), found.work.token_s
-    ends = curve.tokens_per_s.value, curve.tokens_per_s.low, curve.tokens_per_s.high
-    rows: Rows = [
-        {"ms": float(t) * _MS, "value": float(v), "low": float(lo), "high": float(hi)}
-        for t, v, lo, hi in zip(curve.token_s, *ends, strict=True)
-    ]
+    output = curve.tokens_per_s
+    rows = band_rows("ms", _MS * np.asarray(curve.token_s), output.value, output.low, output.high)
     longest = 1.05 * max(rows[-1]["ms"], _MS * (limit or 0.0))
     top = 1.05 * max(row["high"] for row in rows)
     # From somewhat before the first request on: a line near its limit would be a stub in an empty chart.

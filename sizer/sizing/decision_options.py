@@ -44,7 +44,7 @@ def as_built(
 
 def on_sale_today(result: SizingResult, catalog: Catalog) -> DecisionOption | None:
     """What :func:`sold_today` gives of an answer with the stored calibration, built as :func:`as_built` says."""
-    found = sold_today(result.request, result.design, catalog)
+    found = sold_today(result.request, result.design, catalog) if result.newer is None else result.newer.value
     return None if found is None else as_built(found.request, found.design, catalog) or found
 
 

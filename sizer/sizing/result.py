@@ -592,16 +592,6 @@ class OtherLoad:
 
 
 @dataclass(frozen=True)
-class SoldToday:
-    """What does the work on parts that can be ordered."""
-
-    name: str
-    gpu: str  # name
-    n_servers: int
-    power_max_w: float
-
-
-@dataclass(frozen=True)
 class DecisionOption:
     """A design that may be bought, and the request that it answers."""
 
@@ -655,19 +645,19 @@ class SizingResult:
     idle_servers: tuple[IdleServers, ...] = ()
     idle_storage: tuple[IdleStorage, ...] = ()
     # What does the work on parts sold today, of a design of over a megawatt, or of servers that are no longer sold.
-    newer: Deferred[SoldToday | None] | None = None
+    newer: Deferred[DecisionOption | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
     # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.
     likelier: Deferred[DesignAnswer | None] | None = None
 
     @property
-    def less_power(self) -> SoldToday | None:
+    def less_power(self) -> DesignAnswer | None:
         """What takes a tenth of the power or less where the design draws more than a megawatt; None: nothing known."""
         if self.newer is None or float(self.design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
             return None
         found = self.newer.value
-        return found if found and found.power_max_w < PLAUSIBLE_W else None
+        return found.design if found and float(found.design.quantities.power_max_w[0]) < PLAUSIBLE_W else None
 
     @property
     def asked_request(self) -> SizingRequest:

@@ -40,13 +40,13 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, preference_of, rental_of_run, search
 from sizer.sizing.result import (
     IMPLAUSIBLE_W,
+    DecisionOption,
     DesignAnswer,
     IdleServers,
     IdleStorage,
     OtherLoad,
     ParetoPoint,
     SizingResult,
-    SoldToday,
 )
 from sizer.sizing.search.infeasible_error import counts_ruled_out
 from sizer.sizing.search.part_counts import PartCounts
@@ -266,18 +266,12 @@ def _with_other_loads(
 
 def _newer_design(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration
-) -> Deferred[SoldToday | None] | None:
+) -> Deferred[DecisionOption | None] | None:
     """What does the work today in place of a megawatt, or of servers that are no longer sold."""
     if can_be_bought(design, catalog, request.date) and float(design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
         return None
 
-    def find() -> SoldToday | None:
-        if (option := sold_today(request, design, catalog, calibration)) is None:
-            return None
-        found = option.design
-        return SoldToday(found.name, found.platform.gpu.name, found.n_servers, float(found.quantities.power_max_w[0]))
-
-    return Deferred(find)
+    return Deferred(lambda: sold_today(request, design, catalog, calibration))
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:

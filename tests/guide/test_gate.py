@@ -18,7 +18,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.batch.work import cells_of_design
 from sizer.bom.bill import Bill, Sum
 from sizer.bom.ownership import Footprint, footprint_of, ownership_cost, rates_of
-from sizer.deck import opening
+from sizer.deck import outline
 from sizer.documents import as_handed_over
 from sizer.export.design_json import design_document
 from sizer.export.workbook.book import workbook
@@ -122,7 +122,7 @@ def test_every_place_gives_the_probability_and_the_check_of_the_sizing(result):
         "workbook": next(notes),
     }
     if not is_even(answer.probability):  # even odds are said in words
-        said |= {"slide": opening.verdict(context).title, "answer": meets_text(result, answer)}
+        said |= {"slide": outline.verdict(context).title, "answer": meets_text(result, answer)}
     if answer.rate_is_predicted:
         said["tile"] = badge.text
     if result.needs_cluster:

@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from sizer.catalog.price_books import Price
-from sizer.deck import opening, outlook
+from sizer.deck import outline
 from sizer.export.design_json import design_document, projection_document
 from sizer.export.workbook.book import workbook
 from sizer.guide.chapters import bill as bill_chapter
@@ -53,7 +53,7 @@ def places(result: SizingResult) -> dict[str, str]:
     chapter = bill_chapter.content(context)
     numbers = {row.cells[0].text: row.cells[1].text for row in summary.numbers_table(context).rows}
     cost = {row.cells[0].text: row.cells[1].text for row in chapter["cost"].rows}
-    verdict = opening.verdict(context)
+    verdict = outline.verdict(context)
     compared = figures_table([Compared("a", result), Compared("b", result)], 0)
     sheet = openpyxl.load_workbook(io.BytesIO(workbook(result, catalog())), read_only=True)["Summary"]
     return {
@@ -64,7 +64,7 @@ def places(result: SizingResult) -> dict[str, str]:
         "chapter": chapter["price"],
         "by category": f"{result.request.currency} {cost['Price']}",
         "verdict slide": " ".join(verdict.columns[-1].blocks[-1].paragraphs),
-        "bill slide": outlook.bill(context).title,
+        "bill slide": outline.bill(context).title,
         "compare": next(row.cells[1].text for row in compared.rows if row.cells[0].text == "Price"),
         "workbook": next(str(row[1]) for row in sheet.values if row[0] == "Price"),
     }

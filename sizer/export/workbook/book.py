@@ -5,9 +5,8 @@ import io
 from collections.abc import Sequence
 
 from sizer.catalog.model import Catalog
-from sizer.export.workbook import list_sheets as sheet_lists
 from sizer.export.workbook.bill_sheet import WIDTHS, write_bill, write_summary
-from sizer.export.workbook.list_sheets import write_ownership, write_plan
+from sizer.export.workbook.list_sheets import write_lists, write_ownership
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.present.tables import Table
 from sizer.sizing.result import SizingResult
@@ -40,13 +39,7 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
         cells = write_bill(sheets, result.design.bill, catalog)
         write_summary(sheets, summary, result, cells)
         write_ownership(sheets, result, cells)
-        sheet_lists.write_networks(sheets, result, catalog)
-        write_plan(sheets, result, catalog)
-        if not result.design.bill.is_customer_copy:
-            sheet_lists.write_assumptions(sheets, result)
-            sheet_lists.write_questions(sheets, result)
-            sheet_lists.write_changes(sheets, result)
-        sheet_lists.write_sources(sheets, result, catalog)
+        write_lists(sheets, result, catalog)
         summary.activate()
     return stream.getvalue()
 

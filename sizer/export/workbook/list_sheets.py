@@ -12,11 +12,13 @@ from sizer.bom.overrides import REQUEST
 from sizer.bom.ownership import CostKind
 from sizer.catalog.labels import capital, item_name
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Source
 from sizer.export.tables.plan_tables import plan_sheets
-from sizer.export.tables.table import Sheet
+from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet
 from sizer.export.workbook.bill_sheet import BillCells
 from sizer.export.workbook.sheets import A3, A4, HEAD_ROW, Sheets
-from sizer.present.text.assumptions import assumption_rows, part_questions
+from sizer.physical.components import Network
+from sizer.present.text.assumptions import AssumptionRow, assumption_rows, part_questions
 from sizer.present.text.bill_warnings import change_text, note_text
 from sizer.present.text.plan import notes_text, question_text
 from sizer.present.words import SECONDARY
@@ -82,9 +84,12 @@ _A4_COLUMNS = 12
 _MOST_CELLS = 500_000
 
 
-def write_plan(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
-    """Every table of the plan on a sheet of its own."""
-    for table in plan_sheets(result, catalog):
+def write_lists(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
+    """Networks, every table of the plan, and what the house knows besides: each on a sheet of its own."""
+    tables = [_networks(result, catalog), *plan_sheets(result, catalog)]
+    if not result.design.bill.is_customer_copy:
+        tables += [_assumptions(result), _questions(result), _changes(result)]
+    for table in (*tables, _sources(result, catalog)):
         _write(sheets, table)
 
 
@@ -105,7 +110,8 @@ def _write(sheets: Sheets, table: Sheet) -> None:
             elif value is None:
                 sheets.text(sheet, last, column, "not known", "muted")
             else:
-                sheets.number(sheet, last, column, value, "integer" if isinstance(value, int) else "number")
+                kind = "integer" if isinstance(value, int) else "number" if column in right else "figure"
+                sheets.number(sheet, last, column, value, kind)
     sheet.autofilter(HEAD_ROW, 0, max(last, HEAD_ROW + 1), len(table.heads) - 1)
     for offset, note in enumerate(table.notes, 2):
         sheets.paragraph(sheet, last + offset, note)
@@ -116,80 +122,62 @@ def _width(head: str, cells: tuple[object, ...]) -> float:
     return min(max(_NARROW, max(map(len, head.split())) + _PADDING, longest + _PADDING), _WIDE)
 
 
-def write_networks(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
+def _networks(result: SizingResult, catalog: Catalog) -> Sheet:
     """Every network with its switches and ports."""
-    sheet = sheets.add("Networks", (30, 16, 30, 26, 30, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40))
-    heads = (
-        "Network",
-        "Kind",
-        "Switch",
-        "Spine",
-        "End points",
-        "Leaves",
-        "Spines",
-        "Cores",
-        "Leaf to spine",
-        "Spine to core",
-        "Ports used",
-        "Ports free",
-        "Oversubscription",
-        "Gateways",
-        "Note",
+
+    def count(head: str, key: str) -> Number[Network]:
+        return Number(head, lambda net: int(getattr(net, key)[0]))
+
+    columns: tuple[SheetColumn[Network], ...] = (
+        SheetColumn("Network", lambda net: capital(str(net.role))),
+        SheetColumn("Kind", lambda net: net.kind.name),
+        SheetColumn("Switch", lambda net: item_name(net.switch, catalog) if net.switch else "none"),
+        SheetColumn("Spine", lambda net: item_name(net.spine, catalog) if int(net.spines[0]) and net.spine else "none"),
+        count("End points", "end_points"),
+        count("Leaves", "leaves"),
+        count("Spines", "spines"),
+        count("Cores", "cores"),
+        count("Leaf to spine", "leaf_spine_cables"),
+        count("Spine to core", "spine_core_cables"),
+        count("Ports used", "ports_used"),
+        count("Ports free", "ports_free"),
+        Number("Oversubscription", lambda net: round(float(net.oversubscription[0]), 2)),
+        count("Gateways", "gateways"),
+        SheetColumn("Note", lambda net: notes_text(net.notes)),
     )
-    sheets.heads(sheet, heads, range(4, 14), frozen_columns=1)
-    row = HEAD_ROW
-    counts = result.design.quantities
-    for net in counts.networks:
-        row += 1
-        switch = item_name(net.switch, catalog) if net.switch else "none"
-        spine = item_name(net.spine, catalog) if int(net.spines[0]) and net.spine else "none"
-        sheets.texts(sheet, row, (capital(str(net.role)), net.kind.name, switch, spine), "wrap")
-        numbers = (
-            net.end_points,
-            net.leaves,
-            net.spines,
-            net.cores,
-            net.leaf_spine_cables,
-            net.spine_core_cables,
-            net.ports_used,
-            net.ports_free,
-        )
-        for column, number in enumerate(numbers, 4):
-            sheets.number(sheet, row, column, int(number[0]), "integer")
-        sheets.number(sheet, row, 12, round(float(net.oversubscription[0]), 2), "ratio")
-        sheets.number(sheet, row, 13, int(net.gateways[0]), "integer")
-        sheets.text(sheet, row, 14, notes_text(net.notes), "wrap")
+    return record_sheet("Networks", result.design.quantities.networks, columns)
 
 
-def write_assumptions(sheets: Sheets, result: SizingResult) -> None:
+def _assumptions(result: SizingResult) -> Sheet:
     """All assumptions, defaults of the request first."""
-    sheet = sheets.add("Assumptions", (44, 26, 8, 12, 24, 80))
-    sheets.heads(sheet, ("Assumption", "Value", "Unit", "Basis", "Source", "Reason"), frozen_columns=1)
-    for row, assumption in enumerate(assumption_rows(result), HEAD_ROW + 1):
-        unit = "" if assumption.number is None else assumption.unit
-        texts = (assumption.what, assumption.value, unit, assumption.basis, assumption.source, assumption.note)
-        sheets.texts(sheet, row, texts, "wrap")
-        if assumption.number is not None:
-            sheets.figure(sheet, row, 1, assumption.number)
+    columns: tuple[SheetColumn[AssumptionRow], ...] = (
+        SheetColumn("Assumption", lambda one: one.what),
+        SheetColumn("Value", lambda one: one.value if one.number is None else one.number),
+        SheetColumn("Unit", lambda one: "" if one.number is None else one.unit),
+        SheetColumn("Basis", lambda one: one.basis),
+        SheetColumn("Source", lambda one: one.source),
+        SheetColumn("Reason", lambda one: one.note),
+    )
+    return record_sheet("Assumptions", assumption_rows(result), columns)
 
 
-def write_questions(sheets: Sheets, result: SizingResult) -> None:
+def _questions(result: SizingResult) -> Sheet:
     """Open questions, one row each, with room for the answer."""
-    sheet = sheets.add("Vendor questions", (7, 24, 52, 20, 8, 60, 36))
-    sheets.heads(sheet, ("Line", "Vendor", "About", "SKU", "Qty", "Question", "Answer"), (4,))
-    for row, question in enumerate(vendor_questions(result), HEAD_ROW + 1):
-        texts = (question.line, question.vendor, question.about, question.sku)
-        sheets.texts(sheet, row, texts, "wrap")
-        sheets.text(sheet, row, 5, question.question, "wrap")
-        if question.quantity is not None:
-            sheets.number(sheet, row, 4, question.quantity, "integer")
+    columns: tuple[SheetColumn[VendorQuestion], ...] = (
+        SheetColumn("Line", lambda one: one.line),
+        SheetColumn("Vendor", lambda one: one.vendor),
+        SheetColumn("About", lambda one: one.about),
+        SheetColumn("SKU", lambda one: one.sku),
+        Number("Qty", lambda one: "" if one.quantity is None else one.quantity),
+        SheetColumn("Question", lambda one: one.question),
+        SheetColumn("Answer", lambda _: ""),
+    )
+    return record_sheet("Vendor questions", vendor_questions(result), columns)
 
 
-def write_changes(sheets: Sheets, result: SizingResult) -> None:
+def _changes(result: SizingResult) -> Sheet:
     """This revision, and every difference of its bill from the sized one."""
     request, bill = result.request, result.design.bill
-    sheet = sheets.add("Change log", (12, 12, 8, 50, 60, 60))
-    sheets.heads(sheet, ("Revision", "Date", "Line", "About", "What", "Notes"))
     revision = request.quote.revision or "not numbered"
     day = request.date.isoformat() if request.date is not None else "not dated"
     by = f"prepared by {request.quote.prepared_by}" if request.quote.prepared_by else ""
@@ -197,24 +185,28 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
     rows += [(line.line, line.description, change_text(line), note_text(line)) for line in bill.lines if line.changes]
     if bill.deal_discount_percent:
         rows.append(("", "Discount of the deal", f"{percent(bill.deal_discount_percent)} % on the net prices", ""))
-    for row, texts in enumerate(rows, HEAD_ROW + 1):
-        sheets.texts(sheet, row, (revision, day, *texts), "wrap")
+    heads = ("Revision", "Date", "Line", "About", "What", "Notes")
+    return Sheet("Change log", heads, tuple((revision, day, *texts) for texts in rows), frozenset())
 
 
-def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
+def _sources(result: SizingResult, catalog: Catalog) -> Sheet:
     """Every source of a number; in a customer's copy those of the prices."""
     bill = result.design.bill
-    # A customer knows no grades.
-    heads = ("Title", "Publisher", "Date") if bill.is_customer_copy else ("Title", "Publisher", "Date", "Grade")
-    sheet = sheets.add("Sources", (80, 40, 16, 8)[: len(heads)])
-    sheets.heads(sheet, heads)
+
+    def is_hidden(source: Source) -> bool:
+        return bill.is_customer_copy and source.is_weak
+
+    columns: tuple[SheetColumn[Source], ...] = (
+        SheetColumn("Title", lambda source: SECONDARY if is_hidden(source) else source.title),
+        SheetColumn("Publisher", lambda source: "" if is_hidden(source) else source.publisher),
+        SheetColumn("Date", lambda source: source.date or "not dated"),
+        # A customer knows no grades.
+        *([] if bill.is_customer_copy else [SheetColumn[Source]("Grade", lambda source: source.grade)]),
+    )
     keys = dict.fromkeys(line.price_source for line in bill.lines) if bill.is_customer_copy else result.sources
     # An assumption is no document; the sheet of assumptions has its reason.
     known = [catalog.sources[key] for key in keys if key in catalog.sources and key != ASSUMPTION]
-    for row, source in enumerate(known, HEAD_ROW + 1):
-        named = (SECONDARY, "") if bill.is_customer_copy and source.is_weak else (source.title, source.publisher)
-        texts = (*named, source.date or "not dated", source.grade)
-        sheets.texts(sheet, row, texts[: len(heads)], "wrap")
+    return record_sheet("Sources", known, columns)
 
 
 NAME = "Ownership"

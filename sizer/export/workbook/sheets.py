@@ -38,7 +38,6 @@ def formats() -> dict[str, dict[str, Any]]:
         "figure": {**number, "num_format": _spaced("#,##0.0##")},
         "money": {**number, "num_format": _spaced("#,##0.00")},
         "percent": {**number, "num_format": _spaced("0.00%")},
-        "ratio": {**number, "num_format": _spaced("0.##")},
         "weeks": {**number, "num_format": _spaced('0" weeks"')},
         "total": total,
         "total-money": {**total, **number, "num_format": _spaced("#,##0.00")},

@@ -53,12 +53,14 @@ def picture(design: DesignAnswer) -> PageFigure:
         drawing, is_low = topology(design, is_low=True), True
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
-    colours = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
+    legend = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
+    if any(box.copies > 1 for box in drawing.boxes):
+        legend.append("A stack of boxes is several devices.")
     if any(link.dashed for link in drawing.links):
-        colours.append("Dashed: management.")
+        legend.append("Dashed: management.")
     elif is_low:
-        colours.append("Not drawn: the management networks.")
-    return drawn("at-a-glance", drawing, " ".join(colours))
+        legend.append("Not drawn: the management networks.")
+    return drawn("at-a-glance", drawing, " ".join(legend))
 
 
 def building_block(context: GuideContext) -> list[str]:
@@ -193,7 +195,7 @@ def processor_text(context: GuideContext) -> str:
     steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
     return (
         f"What the host processors do for a sample ({'; '.join(steps)}) uses {words.estimate(load, '%')} of them; "
-        "they are not the bottleneck."
+        f"they are not the bottleneck{' at the expected rate' if float(load.high) >= 1 else ''}."
     )
 
 

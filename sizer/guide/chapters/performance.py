@@ -91,7 +91,7 @@ def references_table(answers: Sequence[WorkloadAnswer], design: DesignAnswer) ->
         Field[_Pair]("The model predicts", lambda pair: _predicted(pair[1], pair[0]), "right", 20),
         Field[_Pair]("Per GPU, test and design", lambda pair: _per_gpu(*pair, design), "right", 15),
     )
-    notes = dict.fromkeys(filter(None, (_outside_text(run) for _, run in pairs)))
+    notes = dict.fromkeys(filter(None, (outside_text(answer) for answer, _ in pairs)))
     if any(answer.job is not None and answer.job.counts for answer, _ in pairs):
         notes["Per GPU of the design: while it runs, without interruptions."] = None
     return record_table("references", "Published test nearest to each workload", pairs, fields, note=" ".join(notes))
@@ -121,15 +121,16 @@ def _per_gpu(answer: WorkloadAnswer, run: NearbyMeasurement, design: DesignAnswe
     return f"{significant(run.published / run.n_gpus)} and {significant(ours)}"
 
 
-def _outside_text(run: NearbyMeasurement) -> str:
-    """Which way a published rate outside the interval of its prediction moves the answer; "" inside it."""
-    if float(run.predicted.low) <= run.published <= float(run.predicted.high):
+def outside_text(answer: WorkloadAnswer) -> str:
+    """Which way the nearest published rate moves the answer, outside the interval of its prediction; "" inside it."""
+    run = reference_run(answer)
+    if run is None or float(run.predicted.low) <= run.published <= float(run.predicted.high):
         return ""
     above = run.published > float(run.predicted.high)
     side, likely = ("above", "too low than too high") if above else ("below", "too high than too low")
     return (
-        f"The published rate lies {side} the 90\u202f% interval of its prediction: the projected rate of this design "
-        f"is more likely {likely}."
+        f"The nearest published rate lies {side} the 90\u202f% interval of its prediction: the projected rate of this "
+        f"design is more likely {likely}."
     )
 
 

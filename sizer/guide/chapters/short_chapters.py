@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
-from sizer.drawings.racks import rack_fronts
+from sizer.drawings.racks import ASSUMED, rack_fronts
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.context import GuideContext
 from sizer.physical.notes import PlanNoteKind
@@ -147,8 +147,11 @@ def facility(context: GuideContext) -> dict[str, Any]:
     # Of racks with one device each the table says all.
     is_drawn = any(len(rack.devices) > 1 or rack.is_delivered for rack in plan.racks)
     drawings = rack_fronts(plan, context.catalog, in_column=True) if is_drawn else ()
+    if any(box.title.endswith(ASSUMED) for drawing in drawings for box in drawing.boxes):
+        read += f" {ASSUMED} Assumed: see the appendix “Values to confirm”."
     return {
         "racks": racks_table(plan),
+        "has_cables": bool(plan.n_links),
         "facility": facility_table(context.result, context.catalog),
         "feeds": feeds_sentence(plan),
         # Devices with too few supplies are named before the table.

@@ -5,6 +5,7 @@ from math import floor
 from typing import Any
 
 from sizer.base.quantities import duration, grouped, plain, si
+from sizer.guide.chapters.performance import outside_text
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, decisions, further_answers, further_needs
 from sizer.physical.roles import Role
@@ -158,7 +159,8 @@ def _risk(design: DesignAnswer, option: DecisionOption) -> str:
 def _confidence(context: GuideContext) -> list[str]:
     """Confidence, and what the evidence lacks; a value that is missing stands before everything else."""
     told = confidence_texts(context.result) or [*filter(None, [conditional_sentence(context.design)])]
-    warnings = [*dict.fromkeys(filter(None, map(evidence_warning, context.answers)))]
+    told_of = (text(answer) for answer in context.answers for text in (evidence_warning, outside_text))
+    warnings = [*dict.fromkeys(filter(None, told_of))]
     if warnings:
         warnings.append("Before ordering, have the rate measured on such a server of the vendor or a cloud.")
     return [*told, *warnings]

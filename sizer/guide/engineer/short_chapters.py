@@ -1,33 +1,34 @@
-"""Chapters of the engineer's file that set out the tables of one question."""
+"""Chapters of the engineer's file: the evidence behind the guide."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
-from sizer.base.quantities import by_count, grouped, si
-from sizer.catalog.fabrics import fabric_ports
+from sizer.base.quantities import grouped
+from sizer.drawings.datapath import is_limit
 from sizer.drawings.room import room
+from sizer.explain.figure import explanation, rate_key, stage_key
 from sizer.guide.chapters.summary import numbers_table
 from sizer.guide.chapters.team import fragmentation
 from sizer.guide.context import GuideContext
 from sizer.physical.networks.addresses import AddressPlan, Subnet
-from sizer.physical.roles import NetworkRole
-from sizer.present import words
+from sizer.present import charts, performance_tables, words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import drawn
+from sizer.present.figures import charted, drawn
 from sizer.present.performance_tables import evidence_table, serving_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.assumptions import AssumptionRow, assumption_rows
-from sizer.present.text.plan import note_text
-from sizer.present.text.verdict import reason_texts, verdict_text
+from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.money import quotes_text
+from sizer.present.text.plan import note_sentences, note_text
+from sizer.present.text.verdict import reason_texts, selection_text, verdict_text
 from sizer.present.workload_charts import workload_figure
+from sizer.questions.data import text as data_text
 from sizer.questions.growth.text import demand_table, platforms_table
-from sizer.questions.scale.analysis import ArrangedDesign
-from sizer.questions.scale.text import arrangements_text, hardware_table, rates_table, steps_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
 from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
+from sizer.questions.what_if.sensitivity import influence_table
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 
@@ -48,7 +49,6 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
     return {
         "has_stages": not context.only_serves,
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
-        "scale": scale_section(context),
     }
 
 
@@ -67,76 +67,9 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
     }
 
 
-def scale_section(context: GuideContext) -> dict[str, Any] | None:
-    """The same GPUs in fewer or in more servers; None where the request allows no second server type for them."""
-    same = context.same_gpus
-    if same is None:
-        return None
-    return {
-        "lead": arrangements_text(same, same.designs, context.design.storage_nodes),
-        "tables": _tables(context, same.designs),
-    }
-
-
-def _tables(context: GuideContext, ways: Sequence[ArrangedDesign]) -> list[Table]:
-    by_workload: list[Table] = []
-    for number, answer in enumerate(context.answers):
-        suffix = f"-{number + 1}" if context.has_many_workloads else ""
-        tables = (rates_table(ways, number, suffix), steps_table(ways, number, suffix))
-        prefix = f"{answer.workload.name}: " if context.has_many_workloads else ""
-        by_workload += [replace(table, caption=prefix + table.caption) for table in tables if table is not None]
-    return [*by_workload, hardware_table(ways, context.catalog)]
-
-
-def has_fabric(context: GuideContext) -> bool:
-    """Whether gradients cross a fabric between servers."""
-    networks = context.design.quantities.networks
-    return not context.is_single and any(net.role is NetworkRole.COMPUTE for net in networks)
-
-
-def networks_applies(context: GuideContext) -> bool:
-    """Whether the design has a fabric, or addresses to give."""
-    return has_fabric(context) or bool(context.addresses.subnets)
-
-
-def networks_chapter(context: GuideContext) -> dict[str, Any]:
+def networks(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/networks.html`` prints."""
-    platform = context.design.platform
-    return {
-        "load": load_table(context) if has_fabric(context) else None,
-        "fabric": platform.fabric.name,
-        "shares_links": context.decisions.fabric is None or context.decisions.fabric.carries_reads,
-        "direct": platform.fabric.gbit_per_s.value >= 40,
-        "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
-    }
-
-
-def load_table(context: GuideContext) -> Table:
-    """Traffic of each workload on the fabric links of one server, and the utilization of the links."""
-    design, platform = context.design, context.design.platform
-    ports = fabric_ports(platform.server.ports, platform.fabric)
-    port_rate = si(platform.fabric.bytes_per_s, "B/s")
-
-    def reads(answer: WorkloadAnswer) -> str:
-        per_server = float(answer.storage_bytes_per_s.value) / design.n_servers
-        return si(per_server, "B/s") if per_server else "none"
-
-    def utilization(answer: WorkloadAnswer, key: str) -> str:
-        load = next(stage.load_fraction for stage in answer.stages if stage.key == key)
-        return words.percent(load) if load else "–"
-
-    fields = (
-        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 30),
-        Field[WorkloadAnswer]("Reads per server, warm", reads, "right", 22),
-        Field[WorkloadAnswer]("Utilization by gradients", lambda a: utilization(a, "exchange"), "right", 24),
-        Field[WorkloadAnswer]("Network utilization", lambda a: utilization(a, "network"), "right", 24),
-    )
-    note = by_count(
-        ports,
-        f"Each server has {ports} fabric port of {port_rate}.",
-        f"Each server has {ports} fabric ports of {port_rate} each.",
-    )
-    return record_table("network-load", "Network load at the projected rate", context.answers, fields, note=note)
+    return {"subnets": subnet_table(context.addresses)}
 
 
 def subnet_table(plan: AddressPlan) -> Table:
@@ -161,9 +94,6 @@ def subnet_table(plan: AddressPlan) -> Table:
     return record_table("subnets", "Subnet plan", plan.subnets, fields, note=note)
 
 
-# --- record
-
-
 def record(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/record.html`` prints."""
     result = context.result
@@ -176,9 +106,6 @@ def record(context: GuideContext) -> dict[str, Any]:
     }
 
 
-# --- necessity
-
-
 def necessity(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/necessity.html`` prints."""
     result = context.result
@@ -187,9 +114,6 @@ def necessity(context: GuideContext) -> dict[str, Any]:
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
     }
-
-
-# --- validation
 
 
 def validation(context: GuideContext) -> dict[str, Any]:
@@ -207,9 +131,6 @@ def validation(context: GuideContext) -> dict[str, Any]:
     }
 
 
-# --- racks
-
-
 def racks(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/racks.html`` prints."""
     plan = context.design.plan
@@ -221,9 +142,6 @@ def racks(context: GuideContext) -> dict[str, Any]:
         "feeds": feeds_table(plan),
         "cables": cables_table(plan, context.catalog),
     }
-
-
-# --- purchases
 
 
 def purchases_applies(context: GuideContext) -> bool:
@@ -239,9 +157,6 @@ def purchases(context: GuideContext) -> dict[str, Any]:
         "requirements": demand_table(plan),
         "platforms": platforms_table(plan, context.result.request.currency) if len(plan.platforms) > 1 else None,
     }
-
-
-# --- assumptions
 
 
 def assumptions_chapter(context: GuideContext) -> dict[str, Table | None]:
@@ -267,3 +182,73 @@ def _reason(assumption: AssumptionRow) -> Cell:
     return Cell(
         words.sentence(assumption.note), cites=(assumption.source,) if assumption.source not in ("", ASSUMPTION) else ()
     )
+
+
+def alternatives(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/alternatives.html`` prints."""
+    result = context.result
+    return {
+        "influences": [
+            influence_table(sensitivity, words.sample_unit(answer.dnn), number)
+            for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
+            if sensitivity.influences
+        ],
+        "search": result_text.judged(result),
+        "selection": words.sentence(selection_text(result)),
+        "runner_up": result_text.neighbours(result),
+        "platforms": performance_tables.platforms_table(result),
+        "pareto": charted(
+            "pareto",
+            charts.pareto_chart(result, context.palette),
+            "Designs that no other design beats in price or size, time, power and rack space together. "
+            "The filled mark is the design of this document.",
+        ),
+        "deciding": quotes_text(result, with_amounts=False),
+        "ruled_out": performance_tables.ruled_out_table(result),
+        "warnings": _warnings(context),
+        "questions": [words.question(text) for text in question_texts(result)],
+    }
+
+
+def _warnings(context: GuideContext) -> list[str]:
+    """Warnings that no other chapter prints: those on performance, physical design and the bill print their own."""
+    design = context.design
+    printed = [*note_sentences(design.plan.warnings), *bill_warning_sentences(design.bill.warnings)]
+    for answer in context.answers:
+        printed += result_text.cautions(answer)
+    sentences = {words.sentence(text) for text in printed}
+    return [text for text in result_text.warnings(context.result) if text not in sentences]
+
+
+def data(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/data.html`` prints."""
+    plan = context.data
+    return {
+        "ingest_paths": data_text.routes_table(plan.ingest),
+        "validation": data_text.validation_table(plan.validations),
+        "copies": [data_text.copy_text(copy) for copy in plan.copies],
+        "assumptions": data_text.assumptions_table(plan),
+        "questions": [words.question(text) for text in data_text.questions(plan)],
+    }
+
+
+def calculation(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/calculation.html`` prints."""
+    keys: list[str] = []
+    for place, answer in enumerate(context.answers):
+        used = (stage.key for stage in answer.stages if is_limit(stage, answer))
+        keys += [rate_key(place), *(stage_key(place, key) for key in used)]
+    found = enumerate((explanation(context.evaluated, key) for key in keys), 1)
+    # Workloads have figures of the same name.
+    named = [(one, f"{one.inputs.id}-{number}", f"{one.title}: inputs") for number, one in found]
+    return {"figures": [replace(one, inputs=replace(one.inputs, id=id_, caption=text)) for one, id_, text in named]}
+
+
+def glossary(context: GuideContext) -> dict[str, Any]:
+    """What ``engineer/glossary.html`` prints."""
+    return {"has_training": not context.only_serves}
+
+
+def no_content(_: GuideContext) -> dict[str, Any]:
+    """Content of a section with fixed text."""
+    return {}

@@ -116,7 +116,12 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
     ),
 }
 # What a price of such a system often holds, and where it stands in a bill.
-_OFTEN_BOUGHT = (("vendor support", "support"), ("installation", "service"), ("training of staff", "service"))
+_OFTEN_BOUGHT = (
+    ("cables to the customer's network", "cable and optic"),
+    ("vendor support", "support"),
+    ("installation", "service"),
+    ("training of staff", "service"),
+)
 # Folders of the catalogue with devices that are sold with support.
 _SUPPORTED = ("servers", "storage", "switches")
 # What a support line is for, where it names no device.

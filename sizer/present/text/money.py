@@ -90,10 +90,11 @@ def price_basis_text(design: Priced) -> str:
     if cost is None or not isfinite(cost.high):
         return quotes
     expected = range_text("", cost.expected, cost.expected)
+    told = f"{expected} expected; " if expected != range_text("", cost.low, cost.high) else ""
     usual = f"estimate from market prices dated {years}"
     if cost.is_negotiated:
         usual += f", stretched downwards: contracts for more than {NEGOTIATED_GPUS} GPUs are negotiated"
-    return f"{expected} expected; {usual}; {quotes}"
+    return f"{told}{usual}; {quotes}"
 
 
 def range_text(currency: str, low: float, high: float) -> str:

@@ -180,8 +180,8 @@ def verdict_text(result: SizingResult) -> str:
     else:
         text = _single_text(verdict.kind, verdict.single, result)
     if (other := result.less_power) is not None:
-        most = si(float(design.quantities.power_max_w[0]), "W")
-        newer = f"{other.name} with {other.gpu} meets the same target with {si(other.power_max_w, 'W')}"
+        most, less = (si(float(one.quantities.power_max_w[0]), "W") for one in (design, other))
+        newer = f"{other.name} with {other.platform.gpu.name} meets the same target with {less}"
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
@@ -532,12 +532,13 @@ def equipment_texts(result: SizingResult) -> list[str]:
     newest = newest_sold(catalog, gpu, day)
     server = design.platform.server
     if result.newer is not None and not can_be_bought(design, catalog, day):
-        today = result.newer.value
+        option = result.newer.value
         what = f"New servers with {gpu.name}" if is_sold(catalog, server, day) else f"The {server.name}"
         instead = "" if newest is None else f": today's GPUs are {newest.name}"
-        if today is not None:
+        if option is not None:
+            today = option.design
             does = by_count(today.n_servers, "does", "do")
-            instead = f": {today.name} with {today.gpu} {does} the same work today"
+            instead = f": {today.name} with {today.platform.gpu.name} {does} the same work today"
         return [f"{what} can no longer be ordered as far as known{instead}."]
     used = () if design.existing is None else design.existing.used
     extended = [one.name for one in used if one.item in design.platform.extends]

@@ -192,10 +192,8 @@ def _published_cell(route: IngestRoute) -> Cell:
     return _time_cell(route.published_s, () if route.write is None else (route.write.source,))
 
 
-def _time_cell(seconds: float | None, cites: tuple[str, ...] = (), *, is_bound: bool = False) -> Cell:
-    if seconds is None:
-        return Cell(words.NOT_PUBLISHED)
-    return Cell(f"at least {duration(seconds)}" if is_bound else duration(seconds), cites)
+def _time_cell(seconds: float | None, cites: tuple[str, ...] = ()) -> Cell:
+    return Cell(words.NOT_PUBLISHED) if seconds is None else Cell(duration(seconds), cites)
 
 
 # --- other uses of the data

@@ -12,7 +12,6 @@ from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.bom.bill import customer_bill
-from sizer.bom.cost import CostInterval
 from sizer.bom.ownership import IDLE_SHARE, footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.physical.racks.power import HOURS_PER_YEAR
@@ -293,37 +292,13 @@ def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
 def offer_text(result: SizingResult) -> str:
     """What the offer of a request costs, what buying does, and which of the two to take; "" without an offer."""
     comparison, offer = rent_or_buy(result), result.request.rental
-    if comparison is None or offer is None:
-        return ""
-    use = use_of(offer)
-    return finding(comparison, use) if comparison.cost is None else _finding_of_range(comparison, comparison.cost, use)
-
-
-def _finding_of_range(comparison: RentOrBuy, cost: CostInterval, use: Decimal | None) -> str:
-    low, high = comparison.buying(cost.low), comparison.buying(cost.high)
-    share = Decimal(1) if use is None else use
-    rent, hours = float(comparison.renting(share)), "all hours" if use is None else f"{share_text(use)} of all hours"
-    renting = range_text(comparison.currency, rent, rent)
-    buying = f"buying and running cost {owning_text(comparison)}"
-    advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
-    offer = comparison.rental.offer
-    return f"{words.capital(hours)} of {years_text(comparison)} from “{offer}” cost {renting}; {buying}: {advice}."
+    return "" if comparison is None or offer is None else finding(comparison, use_of(offer))
 
 
 def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
     """The answer in a sentence or two."""
-    if comparison.owning.is_unpriced and comparison.cost is not None:
-        return _finding_of_range(comparison, comparison.cost, use)
     if comparison.owning.is_unpriced:
-        share = Decimal(1) if use is None else use
-        budget, hours = comparison.open_budget(share), "all hours" if use is None else f"{share_text(use)} of all hours"
-        lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
-        if budget <= 0:
-            return f"{lines} Renting {hours} of {years_text(comparison)} costs less than the other lines alone: rent."
-        return (
-            f"{lines} Up to {money_text(budget, comparison)} for them, buying costs no more than renting {hours} of "
-            f"{years_text(comparison)}."
-        )
+        return _open_finding(comparison, use)
     if comparison.break_even > 1:
         text = (
             f"Renting costs less at any utilization: {rent_text(comparison, Decimal(1))} for all hours of "
@@ -334,6 +309,27 @@ def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         return "Buying costs less even if the GPUs are never used, because renting the storage alone costs more."
     text = f"Break-even utilization: {break_even_text(comparison)}."
     return text if use is None else f"{text} {_at_use(comparison, use)}"
+
+
+def _open_finding(comparison: RentOrBuy, use: Decimal | None) -> str:
+    """The answer while lines of the purchase are open: within its price range, else what these lines may cost."""
+    share, cost, years = Decimal(1) if use is None else use, comparison.cost, years_text(comparison)
+    hours = "all hours" if use is None else f"{share_text(use)} of all hours"
+    if cost is not None:
+        rent = float(comparison.renting(share))
+        low, high = (comparison.buying(end) for end in (cost.low, cost.high))
+        advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
+        return (
+            f"{words.capital(hours)} of {years} from “{comparison.rental.offer}” cost "
+            f"{range_text(comparison.currency, rent, rent)}; buying and running cost {owning_text(comparison)}: "
+            f"{advice}."
+        )
+    budget = comparison.open_budget(share)
+    lines = f"{words.capital(words.plural(comparison.owning.n_open, 'line'))} of the purchase to be quoted."
+    if budget <= 0:
+        return f"{lines} Renting {hours} of {years} costs less than the other lines alone: rent."
+    most = money_text(budget, comparison)
+    return f"{lines} Up to {most} for them, buying costs no more than renting {hours} of {years}."
 
 
 def _at_use(comparison: RentOrBuy, use: Decimal) -> str:

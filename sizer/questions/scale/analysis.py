@@ -528,13 +528,6 @@ def scale_comparison(
     )
 
 
-def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
-    """Kinds of full servers that a request allows for as many GPUs as the design uses, without evaluating them."""
-    result = evaluated.result
-    arranged, _ = arrangements(result.request, result.design, job_gpus(result), evaluated.catalog)
-    return sum(one.kind != "spread" and one.is_allowed for one in arranged)
-
-
 def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws, *, only_allowed: bool) -> EqualGpuComparison:
     result, catalog = evaluated.result, evaluated.catalog
     possible, excluded = arrangements(result.request, result.design, n_gpus, catalog)

@@ -76,23 +76,6 @@ def exclusion_text(excluded: ExcludedServer, n_gpus: int, catalog: Catalog) -> s
     }[excluded.reason]
 
 
-def arrangements_text(same: EqualGpuComparison, ways: Sequence[ArrangedDesign], storage_nodes: int) -> str:
-    """What the same GPUs in fewer or in more servers change, in general and for the storage."""
-    gpus = by_count(same.n_gpus, "GPU", "GPUs")
-    sizes = {way.design.platform.gpus_per_server for way in ways}
-    if len(sizes) == 1:
-        text = f"The same {grouped(same.n_gpus)} {gpus} fit in other servers of {grouped(*sizes)} GPUs each."
-    else:
-        text = (
-            f"The same {grouped(same.n_gpus)} {gpus} fit in fewer, larger servers or in more, smaller ones. "
-            "Larger servers exchange more of the gradients over internal links and need fewer ports; "
-            "smaller servers give the same GPUs more host processors and more ports."
-        )
-    if all(run.answer.is_inference for way in ways for run in way.runs):
-        text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
-    return f"{text} {storage_text(same, storage_nodes)}"
-
-
 # Items without a price named below a table; the others are counted.
 _NAMED = 8
 # Shorter parts of a step are below the resolution of the model. [ms]
@@ -102,9 +85,7 @@ _DISTINCTIVE = ("compute", "storage", "network")
 _ARRANGEMENT = "Arrangement"
 
 
-def rates_table(
-    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
-) -> Table:
+def rates_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table:
     """Rate of every arrangement, compared with the first and with single GPUs, and its bottleneck.
 
     ``ways``: rows in this order. ``suffix``: makes the table's id unique in a document. ``first``: what the others
@@ -151,12 +132,10 @@ def rates_table(
     if not is_language:
         note = f"{note} Scaling efficiency: rate compared with that of as many GPUs that work alone."
     caption = f"{grouped(base.n_gpus)} GPUs in several arrangements"
-    return _table(f"up-or-out-rates{suffix}", caption, ways, fields, base, note)
+    return _table("up-or-out-rates", caption, ways, fields, base, note)
 
 
-def steps_table(
-    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
-) -> Table | None:
+def steps_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table | None:
     """Where the time of a training step goes; None for inference."""
     steps = {id(way): way.runs[number].step for way in ways}
     if any(step is None for step in steps.values()):
@@ -184,7 +163,7 @@ def steps_table(
         "servers lose more than the links explain; the model counts that as GPUs waiting for one another."
     )
     caption = "A training step, in milliseconds, at the medians"
-    return _table(f"up-or-out-steps{suffix}", caption, ways, fields, first or ways[0], note)
+    return _table("up-or-out-steps", caption, ways, fields, first or ways[0], note)
 
 
 def hardware_table(ways: Sequence[ArrangedDesign], catalog: Catalog, first: ArrangedDesign | None = None) -> Table:
@@ -220,7 +199,7 @@ def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
         Field("90 % interval", interval, "right", 28),
     ]
     name = steps[0].few.runs[number].answer.workload.name
-    return record_table(f"up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
+    return record_table("up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
 
 
 def excluded_table(excluded: Sequence[ExcludedServer], n_gpus: int, catalog: Catalog) -> Table | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, with_decimal_sign
@@ -313,10 +313,16 @@ def gpus_table(run: TeamRun) -> Table:
     )
 
 
+_Size: TypeAlias = tuple[TeamRun, JobKindRun]
+
+
 def sizes_table(answer: TeamAnswer) -> Table | None:
     """The team on fewer and more servers; None if no job waits."""
     if not answer.model.case.queue:
         return None
+    # Jobs that name no workload read at rates that nobody stated, which are no rates of zero.
+    reads = Field[_Size]("Reads", lambda size: si(size[0].demand.asked_bytes_per_s, "B/s"), "right", 15)
+    is_read = any(run.demand.asked_bytes_per_s > 0 for run in answer.runs)
     return record_table(
         "team-sizes",
         "The team on fewer and more servers",
@@ -328,11 +334,11 @@ def sizes_table(answer: TeamAnswer) -> Table | None:
             Field("On time", lambda size: words.percent(size[1].share_within), "right", 9),
             Field("90 % within", lambda size: wait_duration(size[1].wait_quantiles_s[1]), "right", 12),
             Field("GPU use", lambda size: words.percent(size[0].gpus_busy_fraction), "right", 9),
-            Field("Reads", lambda size: si(size[0].demand.asked_bytes_per_s, "B/s"), "right", 15),
+            *([reads] if is_read else []),
             Field("Wait target", lambda size: _met(size[0].meets), "left", 13),
         ],
         kind=lambda size: "strong" if size[0].n_servers == answer.run.n_servers else "",
-        note=f"Reads: not exceeded for {words.percent(answer.team.demand_percentile)} of the time.",
+        note=f"Reads: not exceeded for {words.percent(answer.team.demand_percentile)} of the time." if is_read else "",
     )
 
 

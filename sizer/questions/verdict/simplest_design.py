@@ -316,7 +316,11 @@ def _best_rank(
         return None
     platform, prices = evaluated.platforms[index], counts.unit_prices
     most = MOST_TIED * _expected_cost(described.quantities, described.platform, prices)[0]
-    rows = rows[~(_expected_cost(counts.quantities(index, rows % sizes.size), platform, prices) > most)]
+    if prices.currency == counts.request.currency:
+        costs = counts.expected_cost[rows]
+    else:  # counted of exact prices alone
+        costs = _expected_cost(counts.quantities(index, rows % sizes.size), platform, prices)
+    rows = rows[~(costs > most)]
     if not rows.size:
         return None
     quantities = counts.quantities(index, rows % sizes.size)
