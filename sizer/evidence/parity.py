@@ -51,12 +51,14 @@ def parity_chart(
     width: int | str = COLUMN_PX,
     height: int = 380,
     *,
+    title: str = "",
     sources: Mapping[str, Source] | None = None,
 ) -> Chart | None:
     """Predicted over published numbers, both axes logarithmic.
 
-    ``rows``: those that do not count or hold no number above 0 are not drawn. ``sources``: documents, whose titles
-    stand under the pointer. None where there is nothing to draw.
+    ``rows``: those that do not count or hold no number above 0 are not drawn. ``title``: Finding; by default how far
+    half of the rows are off. ``sources``: Documents, whose titles stand under the pointer. None where there is nothing
+    to draw.
     """
     able = [row for row in facts.rated(rows) if row.log_error is not None]
     drawn = _thinned(able)
@@ -79,7 +81,7 @@ def parity_chart(
     layers.append(_points(data, marks, palette, x, y))
     hidden = len(able) - len(drawn)
     remark = f"{plural(hidden, 'row')} between others {by_count(hidden, 'is', 'are')} not drawn" if hidden else ""
-    return finish(layers, parity_finding(rows), palette, width, height, remark)
+    return finish(layers, title or parity_finding(rows), palette, width, height, remark)
 
 
 def parity_spec(
@@ -88,15 +90,15 @@ def parity_spec(
     """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
 
     ``rows``: those that hold no number above 0 are not drawn. ``sources``: documents by key, whose titles stand under
-    under the pointer. None where there is nothing to draw.
+    the pointer. None where there is nothing to draw.
     """
     with _UNCHECKED, schemapi.debug_mode(False):
         chart = parity_chart(rows, palette, "container", 460, sources=sources)
         return None if chart is None else chart.to_dict(validate=False)
 
 
-def parity_finding(rows: Sequence[ValidatedRow]) -> str:
-    """Title of a parity chart: the median error."""
+def parity_finding(rows: Sequence[ValidatedRow], *, is_inside: bool = False) -> str:
+    """Title of a parity chart: the median error. ``is_inside`` a sentence it starts small."""
     found = summarise("", rows)
     if found.median_error is None:
         text = "no number is predicted here"
@@ -106,7 +108,7 @@ def parity_finding(rows: Sequence[ValidatedRow]) -> str:
         text = (
             f"the median error of {plural(found.predicted_rows, 'prediction')} is {facts.size_text(found.median_error)}"
         )
-    return capital(text)
+    return text if is_inside else capital(text)
 
 
 def source_title(key: str, sources: Mapping[str, Source]) -> str:

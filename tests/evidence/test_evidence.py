@@ -1,5 +1,6 @@
-"""The evidence as charts, tables and text."""
+"""The evidence as charts and as a page."""
 
+import html
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -16,13 +17,13 @@ from sizer.calibrate.notes import FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import rows as facts
-from sizer.evidence.page import report_text, summary_tables
+from sizer.evidence.page import evidence_html, evidence_page
 from sizer.evidence.parity import parity_chart
-from sizer.evidence.tables import reasons_table
 from sizer.present.chart_engine.engine import vega_svg
 from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
 from tests.evidence.reports import SOURCES, mixed, row, values_of
+from tests.guide.test_guide import text_of
 
 
 @pytest.mark.guides
@@ -58,8 +59,7 @@ def test_of_many_rows_the_farthest_are_drawn_and_the_chart_says_how_many_are_not
     spec = chart.to_dict()
     drawn = {one["run"] for one in values_of(spec, "point")}
     assert len(drawn) == 2000
-    farthest = sorted(rows, key=lambda one: -abs(one.log_error))[:100]
-    assert {one.id for one in farthest} <= drawn
+    assert {one.id for one in facts.worst_rows(rows, 100)} <= drawn
     assert "3\u202f000" in spec["title"]["subtitle"]
 
 
@@ -86,7 +86,8 @@ def cells(table: Table | None) -> list[list[str]]:
 
 def test_the_counts_of_the_page_are_those_of_the_rows():
     rows = mixed()
-    by_task, by_kind, by_source = (cells(table) for table in summary_tables(report(rows), SOURCES))
+    page = evidence_page(report(rows), SOURCES)
+    by_task, by_kind, by_source = (cells(table) for table in page.summaries)
     for table in (by_task, by_kind, by_source):
         assert table[-1][:3] == ["All", "10", "7"]
         assert sum(int(line[1]) for line in table[:-1]) == 10
@@ -98,7 +99,7 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         "Host data path": "1",
         "Storage": "1",
     }
-    assert cells(reasons_table(rows)) == [
+    assert cells(page.reasons) == [
         ["Not predicted"],
         ["Not modelled: share of time stalled", "1"],
         ["Not predicted: names no GPU", "1"],
@@ -142,9 +143,40 @@ def test_a_report_names_no_number_that_is_none(rows):
     assert "x" * 200 not in text
 
 
+def test_text_of_a_file_is_shown_and_never_run():
+    rows = hostile_rows()
+    page = evidence_html(
+        report(rows, tuple(rows), (AccuracyTarget("time-to-train-median", 0.5, 0, 1, 3),)),
+        SOURCES,
+    )
+    text = text_of(page)
+    assert not re.search(r"<(script|img|iframe|object|link)\b|<[^>]+\son\w+=", page)
+    assert html.escape("<script>alert(1)</script>") in page
+    assert "{{ 7 * 7 }}" in page
+    assert page.count("@font-face") == 3
+    assert "@font-face" not in text
+    for word in ("nan", "NaN", "inf", "None(?! of)", "undefined"):
+        assert not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", text), word
+    assert "x" * 200 not in text
+
+
+@pytest.mark.parametrize("rows", [[], [row(3, None)], [row(3, None), row(4, None)], hostile_rows(), mixed()])
+def test_every_report_gives_a_page_that_needs_no_other_file(rows):
+    page = evidence_html(report(rows), SOURCES)
+    addresses = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", page)
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {address[1:] for address in addresses if address.startswith("#")} <= set(ids)
+    assert page.count("<h1") == 1
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.S):
+        assert "NaN" not in svg
+        ET.fromstring(svg)
+
+
 def test_a_chart_that_crashes_the_renderer_is_an_error_of_the_page():
     """U+0007 in a label aborts vl-convert; texts with it are refused, so the chart here is made by hand."""
     spec = {"data": {"values": [{"text": "a\x07b"}]}, "mark": "text", "encoding": {"text": {"field": "text"}}}
     with pytest.raises(ReportError, match=r"the process that draws charts ended with signal 6"):
         vega_svg(spec)
-    assert "<svg" in chart_svg(parity_chart(mixed()))
+    assert "<svg" in evidence_html(report(mixed()), SOURCES)
