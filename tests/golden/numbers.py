@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.stored_answers import Deferred
+from sizer.sizing.result import DecisionOption
 from tests.cases import case_book
 from tests.factories.examples import EXAMPLES, sized
 
@@ -62,6 +63,9 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
     match value:
         case Deferred():
             yield from _leaves(value.value, path)
+        case DecisionOption():  # another design than the described one
+            yield f"{path}.n_servers", value.design.n_servers
+            yield f"{path}.power_max_w", float(value.design.quantities.power_max_w[0])
         case BaseModel():
             name = getattr(value, "id", None)
             if name is not None:
