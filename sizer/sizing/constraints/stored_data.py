@@ -180,12 +180,14 @@ def lacks_shared_storage(
 ) -> Bools:
     """Designs whose hosts (servers, or trays of a system that arrives as a rack) keep apart what all must reach.
 
-    That are checkpoints of a language model, which nobody can restart from after a loss, a capacity that is demanded,
-    and storage that tolerates the loss of a node. A request that asks for local drives gets them all the same.
+    That are homes and checkpoints of trainings on servers that are bought, and of language models on any, a capacity
+    that is demanded, and storage that tolerates the loss of a node. A request that asks for local drives gets them all
+    the same, and what servers that are there keep their data on is there, too.
     """
     is_shared = request.data.minimum_capacity_bytes is not None
     is_shared |= "storage-node" in request.resilience.keeps_targets_without
     is_shared |= any(reader.dnn.transformer is not None for reader in readers)
+    is_shared |= not request.existing.servers and any(not reader.is_inference for reader in readers)
     is_shared &= not asks_for_local_drives(request, catalog)
     return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_hosts) > 1) & is_shared)
 

@@ -66,13 +66,19 @@ _LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
 _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
 # Experts are divided over as many GPUs in published runs, also where NVLink joins eight.
 _MOST_EXPERT = 64
+# Layouts within so much of the fastest are alike, as the model tells layouts apart no better (``_SELECTION_SD``). Of
+# them people take the one that divides the model over the fewest GPUs.
+_ALIKE = 1.02
 # A hair, so that no rounding of a bound drops what fits.
 _BELOW = 1 - 1e-9
 
 
 @dataclass(frozen=True)
 class FastestLayouts:
-    """The fastest layouts that fit, of every number of GPUs, the fastest first. Arrays over the layouts."""
+    """The fastest layouts that fit, of every number of GPUs. Arrays over the layouts.
+
+    Those that are alike stand first, the least divided of them before the others; the rest follows by its rate.
+    """
 
     place: Ints  # of the number of GPUs
     ways: Layouts
@@ -130,7 +136,10 @@ def fastest_layouts(
     rows = np.concatenate(kept)
     place, ways = place[rows], replace(_rows(ways, rows), recompute=np.repeat(levels, [len(one) for one in kept]))
     times = _times(case, ways, calibration)
-    order = np.lexsort((times.total, place))
+    fastest = np.full(len(gpus), np.inf)
+    np.minimum.at(fastest, place, times.total)
+    divided_by = ways.tensor * ways.pipeline * ways.context * ways.expert
+    order = np.lexsort((times.total, np.where(times.total <= _ALIKE * fastest[place], divided_by, np.inf), place))
     first = np.searchsorted(place[order], np.arange(len(gpus)))
     rank = np.arange(len(order)) - first[place[order]]
     best = order[rank < count]
