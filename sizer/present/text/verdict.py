@@ -431,7 +431,7 @@ def _idle_texts(result: SizingResult) -> list[str]:
         text = f"{servers}, alone expected {alone} (target: {asked_target_text(result, answer)}"
         if not idle.is_measured:
             text += "; by their peak alone, as no run of such a model on their GPUs is published"
-        elif idle.probability >= _WORTH_TRYING:
+        if idle.probability >= _WORTH_TRYING:
             text += f"; met with {probability_text(idle.probability)} confidence"
         texts.append(f"{text}).")
         is_settled = idle.is_measured and idle.probability >= result.request.confidence

@@ -68,7 +68,7 @@ _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
 _MOST_EXPERT = 64
 # Layouts within so much of the fastest are alike, as the model tells layouts apart no better (``_SELECTION_SD``). Of
 # them people take the one that divides the model over the fewest GPUs.
-_ALIKE = 1.02
+_ALIKE = 1.03
 # A hair, so that no rounding of a bound drops what fits.
 _BELOW = 1 - 1e-9
 
