@@ -61,7 +61,7 @@ CERTAIN = 0.9
 # A layout that was published for this model, format and GPU fits: the prediction is taken to err, as far as it may. Of
 # one that it gives less than REFUSED the run must have differed in something that its source does not state.
 RAN_PROBABILITY = 0.95
-_MICRO_BATCHES = (1, 2, 4, 8, 16)
+_MICRO_BATCHES = (1, 2, 3, 4, 6, 8, 16)
 _LEAST_TOKENS = 1024  # of a sequence on one context-parallel GPU
 _MOST_CONTEXT, _MOST_PIPELINE, _MOST_CHUNKS = 64, 32, 8
 # Experts are divided over as many GPUs in published runs, also where NVLink joins eight.
