@@ -91,6 +91,7 @@ class FitNote(StrEnum):
     MORE_ACCELERATORS = "more-accelerators"  # neural network, GPU, most published, GPUs
     GPU_FROM_GENERATION = "gpu-from-generation"  # GPU
     GENERATION_NOT_MEASURED = "generation-not-measured"  # GPU: its rates are no predictions
+    RATE_BY_PEAK = "rate-by-peak"  # GPU: of a generation without published runs, with a wide interval
     CONTEXT_BEYOND = "context-beyond"  # tokens of a request, most of a published row
     EXCHANGE_FROM_POOL = "exchange-from-pool"  # stack
     MORE_GPUS = "more-gpus"  # stack, most published, GPUs

@@ -427,7 +427,7 @@ def _few_switches(
     catalog: Catalog, era: str | None, platform: Platform, there: Sequence[Switch]
 ) -> tuple[dict[str, Any], int]:
     """Parts of the networks that few servers have instead, and how many servers: a switch that is there, else smaller
-    ones, and beside Ethernet no in-band network.
+    ones, and beside Ethernet, be it of the storage alone, no in-band network.
     """
     server, kind, most = platform.server, platform.fabric, FEW_SERVERS
     found: dict[str, Any] = {}
@@ -445,7 +445,8 @@ def _few_switches(
         # Ports that a smaller switch would let run faster make another data path, not the same of fewer servers.
         alike = [one for one in every if platform.server_kind_on(one) == own]
         networks.append(("storage_switch", switch, own, own_network_ports(server, own, kind), front, alike))
-    if platform.in_band_switch is not None and not kind.is_infiniband:
+    has_own = platform.storage_switch is not None and front is not None and not front.is_infiniband
+    if platform.in_band_switch is not None and (has_own or not kind.is_infiniband):
         found |= {"in_band_switch": None, "in_band_link": None}
     elif platform.in_band_link is not None:
         ports = in_band_numbers(server).size

@@ -339,6 +339,7 @@ class RateNeed(Enum):
     INGEST = "ingest"
     SNAPSHOTS = "snapshots"  # read to copy what changed
     RESTARTS = "restarts"  # read
+    USUAL_CAPACITY = "usual-capacity"  # of clusters that were built, for so many GPUs
 
 
 @dataclass(frozen=True)

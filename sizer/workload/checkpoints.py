@@ -6,7 +6,7 @@ from sizer.base.units import DAY_S
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dnn
 from sizer.workload.data import StorageLevelName
-from sizer.workload.request import SizingRequest, Target
+from sizer.workload.request import SizingRequest, Workload
 
 # Weights and momentum in single precision. Assumed: no published design of the catalogue states the size of a
 # checkpoint of an image network.
@@ -45,6 +45,8 @@ class OtherStreams:
     # Of the whole storage, whatever is read and written; 0: the request states none.
     minimum_read_bytes_per_s: float = 0.0
     minimum_write_bytes_per_s: float = 0.0
+    has_usual_capacity: bool = False  # of a cluster that people share: the request states none
+    storage_is_named: bool = False  # then the usual capacity is planned as far as the largest system goes
 
     @property
     def is_nothing(self) -> bool:
@@ -55,6 +57,7 @@ class OtherStreams:
             or self.never_together
             or self.level
             or self.has_minimum
+            or self.has_usual_capacity
         )
 
     @property
@@ -63,8 +66,8 @@ class OtherStreams:
         return bool(self.minimum_read_bytes_per_s or self.minimum_write_bytes_per_s)
 
     def without_level(self) -> "OtherStreams | None":
-        """The streams without a published level; None where nothing is left to say."""
-        others = replace(self, level=None, level_is_default=False, level_from_unit=False)
+        """The streams without a usual level and capacity; None where nothing is left to say."""
+        others = replace(self, level=None, level_is_default=False, level_from_unit=False, has_usual_capacity=False)
         return None if others.is_nothing else others
 
 
@@ -112,14 +115,20 @@ _LEVEL_OF_FORMAT: dict[SampleFormat, StorageLevelName] = {
 }
 
 
-def with_usual_level(streams: OtherStreams, request: SizingRequest, target: Target, kind: SampleFormat) -> OtherStreams:
-    """Streams with the level that NVIDIA names for such data, where the request names none.
+def with_usual_level(streams: OtherStreams, request: SizingRequest, work: Workload, kind: SampleFormat) -> OtherStreams:
+    """Streams with the level that NVIDIA names for such data and the capacity of built clusters, where none is stated.
 
     Where GPUs are asked for by their number every cluster has it, else those of a scalable unit and more: one job reads
     less, but many will run on so many. Stated rates of the storage take its place.
-    It counts for shared storage of today's servers only (``Columns.has_usual_level``).
+    A capacity is that of trainings on storage that is bought whole; of what stands there already nothing is known.
+    Both count for shared storage of today's servers only (``Columns.has_usual_level``).
     """
+    data = request.data
+    is_stated = data.minimum_capacity_bytes is not None or data.working_set_bytes is not None
+    if work.task == "training" and data.storage_level != "none" and not (is_stated or request.existing.storage_nodes):
+        named = bool(request.platforms.storage)
+        streams = replace(streams, has_usual_capacity=True, storage_is_named=named)
     if request.data.storage_level is not None or streams.has_minimum:
         return streams
-    level, from_unit = _LEVEL_OF_FORMAT[kind], target.gpus_busy is None
+    level, from_unit = _LEVEL_OF_FORMAT[kind], work.target.gpus_busy is None
     return replace(streams, level=level, level_is_default=True, level_from_unit=from_unit)

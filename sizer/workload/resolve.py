@@ -264,7 +264,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
-    others = with_usual_level(other_streams(request), request, work.target, found_format)
+    others = with_usual_level(other_streams(request), request, work, found_format)
     takes_rates = counted is not None or own_kind is not None
     takes_rates = takes_rates or (isinstance(work.dnn, CustomDnn) and work.task == "training")
     old = _check_measured(work, takes_rates, place, request, catalog)

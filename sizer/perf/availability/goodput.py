@@ -59,6 +59,11 @@ DAY_S = 86_400.0
 INTERRUPTIONS = (4.0, 2.0, 9.0)
 GPUS_OF_THE_RATE = 8
 GPUS_OF_A_SERVER = 8  # of the published storage levels
+# Usable storage planned where a request states none, for homes, data and checkpoints of all who share a cluster: the
+# geometric mean of the two leanest of ten built ones, JUPITER (21 PB for 24,000 GPUs, Forschungszentrum Juelich) and
+# Kedios (0.59 PB for 256, its build reports); Frontier has 17 TB a GPU (679 PB for 39,424, user guide of Oak Ridge).
+# The smallest has 256 GPUs; a quarter of that counts as shared. Both are choices of ours.
+USUAL_BYTES_PER_GPU, SHARED_CLUSTER_GPUS = (21e15 / 24_000 * 0.59e15 / 256) ** 0.5, 64
 # Until a failure is noticed (1 to 30 min without tooling) and servers are found anew (1 to 10 min): middles by ratio.
 NOTICE_S, RESCHEDULE_S = 330.0, 190.0
 # First step after the start: logs of MLPerf v5.0 on 64 and 1,024 GPUs, 328 and 400 s.

@@ -126,6 +126,10 @@ _TEXTS = {
     FitNote.MORE_ACCELERATORS: "published runs of {0} on {1} have at most {2} GPUs; {3} is extrapolated",
     FitNote.CONTEXT_BEYOND: "requests of {0} tokens are longer than those of every published run used here ({1}): "
     "their rates and times are not calibrated",
+    FitNote.RATE_BY_PEAK: (
+        "no published run has a GPU of the generation of the {0}: its rate follows from its peak alone, which widens "
+        "the interval"
+    ),
     FitNote.GPU_FROM_GENERATION: "no published run used here has the {0}: its rate is that of its generation",
     FitNote.EXCHANGE_FROM_POOL: (
         "published runs of {0} used one server only: the exchange between servers is estimated from other software"

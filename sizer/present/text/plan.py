@@ -70,7 +70,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.EXISTING_LAN_STORAGE: lambda storage: (
         f"{storage} and its connection over the LAN exist already and are out of scope"
     ),
-    PlanNoteKind.LOCAL_COPIES: lambda: "each server reads a copy of the data from its own drives",
+    PlanNoteKind.LOCAL_COPIES: lambda: (
+        "each server reads a copy of the data from its own drives; homes and checkpoints of several servers are on the "
+        "drives of the head node"
+    ),
     PlanNoteKind.USABLE_UNKNOWN: lambda storage: (
         f"the usable capacity of {storage} is not published: confirm that the data fit"
     ),

@@ -82,6 +82,9 @@ _MEETS = {
 _IN_PROPORTION = 1.95
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
 _WORTH_TRYING = 0.5
+# A design of one server fewer is told where it misses the confidence asked by no more than this, and where a server is
+# this share of the price. Choices of ours.
+_NEARLY, _LARGE_STEP = 0.1, 0.1
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -216,7 +219,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
     chance = "" if odds is None else f" ({probability_text(odds)})"
     what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
-    text = f"At the expected rate {enough} enough{chance}; {what}."
+    text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result)}"
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if all(answer.serving is not None for answer in design.workloads):
@@ -227,6 +230,22 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     )
     stated = ", stated as [[workload.measured]]," if can_state and names_key else ""
     return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
+
+
+def _one_fewer_text(result: SizingResult) -> str:
+    """What one server fewer saves and how surely it meets the target, where that is nearly as surely as asked."""
+    design, confidence = result.design, result.request.confidence
+    fewer = [answer.smaller[0] for answer in design.workloads if answer.smaller]
+    chances = [one.probability for one in fewer if one.probability is not None]
+    if len(chances) < len(design.workloads) or design.servers_bought < 2:
+        return ""
+    chance, cost, count = float(np.prod(chances)), design.cost, fewer[0].n_servers
+    share = 1 / design.servers_bought
+    if chance < confidence - _NEARLY or share < _LARGE_STEP or cost is None or not isfinite(cost.expected):
+        return ""
+    saved = range_text(cost.currency, cost.expected * share, cost.expected * share)
+    reach = by_count(count, "One server meets", f"{grouped(count)} servers meet")
+    return f" {reach} the target with {probability_text(chance)} and cost {saved} less."
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
@@ -412,7 +431,7 @@ def _idle_texts(result: SizingResult) -> list[str]:
         text = f"{servers}, alone expected {alone} (target: {asked_target_text(result, answer)}"
         if not idle.has_rate:
             text += "; by their peak alone, as no run of such a model on their GPUs is published"
-        elif idle.probability >= _WORTH_TRYING:
+        if idle.probability >= _WORTH_TRYING:
             text += f"; met with {probability_text(idle.probability)} confidence"
         texts.append(f"{text}).")
         is_settled = idle.has_rate and idle.probability >= result.request.confidence

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sizer.base import units
 from sizer.base.quantities import by_count, grouped, probability_text, si, significant
+from sizer.perf.availability.goodput import USUAL_BYTES_PER_GPU
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.platform import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.physical.roles import NetworkRole
@@ -113,12 +114,14 @@ _RATE_NEEDS = {
     RateNeed.INGEST: "The rate of writing new data",
     RateNeed.SNAPSHOTS: "The rate of copying snapshots",
     RateNeed.RESTARTS: "The rate of loading a checkpoint at a restart",
+    RateNeed.USUAL_CAPACITY: f"The usual capacity of {USUAL_BYTES_PER_GPU / 1e12:.2g} TB a GPU",
+}
+_USUAL = {
+    RateNeed.LEVEL: " (usual for so many GPUs; another level can be stated)",
+    RateNeed.USUAL_CAPACITY: " (homes, data and checkpoints of clusters that were built; another one can be stated)",
 }
 # A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
 _FULL = 0.95
-# Usable storage of published clusters: JUPITER, 21 PB for 24,000 GPUs (Forschungszentrum Juelich), to Frontier, 679 PB
-# for 39,424 (user guide of Oak Ridge). The smallest of them has 256 GPUs; from a quarter of that on they are told.
-_BUILT_BYTES_A_GPU, _MANY_GPUS = (21e15 / 24_000, 679e15 / 39_424), 64
 _OTHER_TIER = "Name a capacity tier and state what one of its nodes reads, or let the rest stay in an object storage."
 
 
@@ -128,12 +131,11 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
     if need is None or need.nodes_for_rate is None:
         return []
     full = [] if need.fill_fraction <= _FULL else [_full_text(need)]
-    full += _built_texts(design, need)
     if need.decision is StorageDecision.RATE and need.nodes > need.smallest_nodes:
-        usual = " (usual for so many GPUs; another level can be stated)" if need.rate_need is RateNeed.LEVEL else ""
+        usual = _USUAL.get(need.rate_need, "")
         capacity = words.plural(need.nodes_for_capacity, "node")
         of_rate = f"{_RATE_NEEDS[need.rate_need]}{usual} decides the number of storage nodes"
-        return [f"{of_rate}, {need.nodes}; the capacity takes {capacity}.", *full]
+        return [f"{of_rate}, {need.nodes}; what is stored takes {capacity}.", *full]
     if need.decision is not StorageDecision.CAPACITY:
         return full
     name = design.platform.storage.name
@@ -169,18 +171,6 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
             "may also stay in an object storage."
         )
     return [*sentences, *full]
-
-
-def _built_texts(design: DesignAnswer, need: StorageNeed) -> list[str]:
-    """How the storage of a cluster compares with what was built, where what one work stores is far below it."""
-    each = design.usable_bytes / design.n_gpus
-    if need.minimum is not None or design.n_gpus < _MANY_GPUS or not each < _BUILT_BYTES_A_GPU[0]:
-        return []
-    least, most = (f"{held / 1e12:.2g}" for held in _BUILT_BYTES_A_GPU)
-    return [
-        f"The storage holds what this work stores, {si(each, 'B')} a GPU; published clusters have {least} to {most} TB "
-        "a GPU for homes and other data. A stated capacity asks for more."
-    ]
 
 
 def _full_text(need: StorageNeed) -> str:

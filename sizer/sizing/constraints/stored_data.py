@@ -169,6 +169,11 @@ def frozen_bytes(readers: Sequence[Reader]) -> float:
     return sum(one.restart_bytes - one.written_bytes for one in kept)
 
 
+# Servers of a training that read a copy of the data from their own drives each, while homes and checkpoints lie on the
+# head node: more of them, and nobody keeps the copies alike by hand. A choice of ours.
+MOST_COPIES = 4
+
+
 def asks_for_local_drives(request: SizingRequest, catalog: Catalog) -> bool:
     """Whether a request names the servers' own drives as its storage."""
     asked = request.platforms
@@ -180,14 +185,16 @@ def lacks_shared_storage(
 ) -> Bools:
     """Designs whose hosts (servers, or trays of a system that arrives as a rack) keep apart what all must reach.
 
-    That are checkpoints of a language model, which nobody can restart from after a loss, a capacity that is demanded,
-    and storage that tolerates the loss of a node. A request that asks for local drives gets them all the same.
+    That are checkpoints of a language model, which nobody can restart from after a loss, homes and data of trainings on
+    more hosts than :data:`MOST_COPIES`, a capacity that is demanded, and storage that tolerates the loss of a node. A
+    request that asks for local drives gets them all the same.
     """
     is_shared = request.data.minimum_capacity_bytes is not None
     is_shared |= "storage-node" in request.resilience.keeps_targets_without
     is_shared |= any(reader.dnn.transformer is not None for reader in readers)
-    is_shared &= not asks_for_local_drives(request, catalog)
-    return np.asarray((np.asarray(is_local) > 0) & (np.asarray(n_hosts) > 1) & is_shared)
+    most = 1 if is_shared else MOST_COPIES if any(not reader.is_inference for reader in readers) else np.inf
+    is_apart = (np.asarray(is_local) > 0) & (np.asarray(n_hosts) > most)
+    return np.asarray(is_apart & (not asks_for_local_drives(request, catalog)))
 
 
 def is_transformed(data_request: DataRequest) -> bool:

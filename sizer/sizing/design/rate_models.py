@@ -320,7 +320,10 @@ def _beyond_language(of: RateOnDesign) -> tuple[Notes, Notes]:
     gpus = [gpu_of_case(case, of.catalog) for case in measured]
     if all(gpu.id != of.platform.gpu.id for gpu in gpus):
         is_unknown = lacks_rate(of.work, of.platform.gpu, of.catalog)
-        kind = FitNote.GENERATION_NOT_MEASURED if is_unknown else FitNote.GPU_FROM_GENERATION
+        # Software of a vendor is known to run language models where one of its GPUs was measured.
+        is_shown = of.platform.gpu.vendor in {gpu.vendor for gpu in gpus}
+        unknown = FitNote.RATE_BY_PEAK if is_shown else FitNote.GENERATION_NOT_MEASURED
+        kind = unknown if is_unknown else FitNote.GPU_FROM_GENERATION
         notes.append(note(kind, of.platform.gpu.name))
     return (*notes, *far), ()
 

@@ -356,14 +356,22 @@ class EvaluatedSpace:
         return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
 
 
-def _gpu_unknowns(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog) -> Ints:
-    """1 for each platform whose GPUs nobody has shown to run the workloads. (platforms,)"""
+def _gpu_unknowns(
+    request: SizingRequest, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], catalog: Catalog
+) -> Ints:
+    """1 for each platform whose GPUs nobody has shown to run the workloads. (platforms,)
 
-    def is_unknown(gpu: Gpu) -> bool:
-        return any(lacks_rate(work, gpu, catalog) or operators_are_unknown(work, gpu, catalog) for work in works)
+    Trainings are tried on servers that are there before others are bought: their wide intervals say what is not known.
+    """
+    on_owned = works if any(work.request.task != "training" for work in works) else ()
 
-    unknown = {gpu.id: is_unknown(gpu) for gpu in {one.gpu.id: one.gpu for one in platforms}.values()}
-    return np.array([unknown[one.gpu.id] for one in platforms], dtype=np.int64)
+    def is_unknown(gpu: Gpu, asked: Sequence[ResolvedWorkload]) -> bool:
+        return any(lacks_rate(work, gpu, catalog) or operators_are_unknown(work, gpu, catalog) for work in asked)
+
+    owned = request.existing.servers
+    kinds = {(one.gpu.id, one.server.id in owned): one for one in platforms}
+    unknown = {key: is_unknown(one.gpu, on_owned if key[1] else works) for key, one in kinds.items()}
+    return np.array([unknown[one.gpu.id, one.server.id in owned] for one in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -454,7 +462,7 @@ def evaluate_space(
         + (found.written & ~units.write_is_known[:, None])
         + ~units.capacity_is_known[:, None]
         + servers.memory_is_open[alike.kind_of]
-        + _gpu_unknowns(works, [platforms[place] for place in alike.first], catalog)[:, None],
+        + _gpu_unknowns(request, works, [platforms[place] for place in alike.first], catalog)[:, None],
         twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
         class_first=alike.first,

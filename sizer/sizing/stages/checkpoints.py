@@ -59,6 +59,7 @@ class CheckpointRates(Rows):
     # Of a published level that is asked for, or stated in the request.
     least_read_bytes_per_s: Floats | None = None
     least_write_bytes_per_s: Floats | None = None
+    least_bytes: Floats | None = None  # usable capacity that is usual for so many GPUs [B]
 
     def at_one_time(self, reads_bytes_per_s: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Reads and writes of the streams that may run at the same time, set by set.

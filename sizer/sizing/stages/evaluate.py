@@ -17,7 +17,7 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.modern.design_rates import published_evaluation_share
 from sizer.perf import pipeline, storage
-from sizer.perf.availability.goodput import level_rates, servers_of_eight
+from sizer.perf.availability.goodput import SHARED_CLUSTER_GPUS, USUAL_BYTES_PER_GPU, level_rates, servers_of_eight
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.training_time import epochs_read, training_time_s
 from sizer.sizing.reasons import RateNeed
@@ -174,10 +174,11 @@ def need(
     gpus = np.broadcast_to(n_servers * cols.gpus_per_server, comp.gpu.median.shape)
     wanted = _need_of_target(work, comp, cols, n_servers, confidence, calibration)
     others, has_level = work.others, np.ones_like(gpus)
+    is_shared = cols.has_usual_level * (gpus >= SHARED_CLUSTER_GPUS)
     servers = np.broadcast_to(servers_of_eight(n_servers, cols.gpus_per_server), gpus.shape)
     if others is not None and others.level_is_default:
         has_level = cols.has_usual_level * meets_level(others, servers)
-        others = others if np.any(has_level) else others.without_level()
+        others = others if np.any(has_level) or np.any(is_shared) else others.without_level()
     rates = checkpoint_rates(work.checkpoints, others, gpus, comp.replicas)
     if rates is not None and others is not None and (others.level is not None or others.has_minimum):
         read = np.full(gpus.shape, others.minimum_read_bytes_per_s)
@@ -186,6 +187,8 @@ def need(
             at_level = [rate * has_level for rate in level_rates(others.level, servers)]
             read, write = np.maximum(read, at_level[0]), np.maximum(write, at_level[1])
         rates = replace(rates, least_read_bytes_per_s=read, least_write_bytes_per_s=write)
+    if rates is not None and others is not None and others.has_usual_capacity:
+        rates = replace(rates, least_bytes=USUAL_BYTES_PER_GPU * gpus * is_shared)
     return replace(wanted, checkpoints=rates)
 
 
@@ -293,6 +296,8 @@ def storage_nodes(
         files = np.maximum(files, np.ceil(checkpoints.least_read_bytes_per_s / low_end))
     if checkpoints is not None and checkpoints.least_write_bytes_per_s is not None:
         files = np.maximum(files, np.ceil(checkpoints.least_write_bytes_per_s / cols.node_write_low_bytes_per_s))
+    if checkpoints is not None and checkpoints.least_bytes is not None:
+        files = np.maximum(files, _usual_nodes(checkpoints, cols))
     together = [(reads, np.zeros_like(reads))] if checkpoints is None else checkpoints.at_one_time(reads)
     needed: Floats = np.maximum.reduce(
         [
@@ -313,6 +318,14 @@ def storage_nodes(
         ]
     )
     return needed
+
+
+def _usual_nodes(streams: CheckpointRates, cols: Columns) -> Floats:
+    """Nodes that hold the capacity that is usual for so many GPUs; of storage that is named at most its largest."""
+    assert streams.least_bytes is not None
+    nodes = np.ceil(streams.least_bytes / cols.usable_bytes_per_node)
+    is_named = streams.others is not None and streams.others.storage_is_named
+    return np.asarray(np.minimum(nodes, cols.most_nodes) if is_named else nodes)
 
 
 def operations_per_s(work: ResolvedWorkload, reads_bytes_per_s: Floats) -> Floats:
@@ -338,6 +351,8 @@ def rate_need(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need
         if streams.least_write_bytes_per_s is not None:
             written = float((streams.least_write_bytes_per_s / cols.node_write_low_bytes_per_s).flat[0])
             found[kind] = max(found[kind], written)
+    if streams is not None and streams.least_bytes is not None:
+        found[RateNeed.USUAL_CAPACITY] = float(_usual_nodes(streams, cols).flat[0])
     if streams is not None:
         write_low = float(cols.node_write_low_bytes_per_s.flat[0])
         found[RateNeed.CHECKPOINTS] = float(streams.written_bytes_per_s.flat[0]) / write_low

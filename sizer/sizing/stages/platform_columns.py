@@ -177,6 +177,8 @@ class Columns(Rows):
     is_local: Floats  # 1: drives in the servers, one "node" a server
     hosts: Floats  # of a server: the trays of a system that arrives as a rack, else 1
     fewest_nodes: Floats  # of the smallest system of the storage
+    most_nodes: Floats  # of the largest
+    usable_bytes_per_node: Floats  # of the smallest system; inf where no source gives it, or the node is a server [B]
     has_usual_level: Floats  # 1: shared storage of newer servers, for which NVIDIA publishes levels
     exchanges_by_storage_nics: Floats  # 1: gradients take the NICs by which the servers reach the storage
     compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
@@ -327,10 +329,20 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
         *(fixed * hosts, per_node * hosts, *mount),
         float(storage.kind == "local"),
         hosts,
-        node_limits(storage)[0] if counts_nodes(storage) else 1.0,
+        *(node_limits(storage) if counts_nodes(storage) else (1.0, 1.0)),
+        _usable_bytes_per_node(platform),
         float(has_usual_level(platform, catalog)),
         float(not has_storage_nics(platform)),
     )
+
+
+def _usable_bytes_per_node(platform: Platform) -> float:
+    """Usable capacity of the smallest system by its nodes, which larger ones have at least. [B]"""
+    storage, option = platform.storage, platform.capacity_option
+    if not counts_nodes(storage) or capacity_is_unknown(storage, option):
+        return np.inf
+    fewest, _ = node_limits(storage)
+    return float(usable_bytes(storage, option, fewest)) / fewest
 
 
 def has_usual_level(platform: Platform, catalog: Catalog) -> bool:

@@ -61,7 +61,7 @@ def test_the_layout_divides_and_explains_the_step(pretraining):
     assert found.batch % (one.data * one.micro_batch) == 0
     step = sum(one.step_s.values())
     assert found.batch * found.work.sequence / step == pytest.approx(float(one.tokens_per_s.value), rel=1e-6)
-    assert float(found.runner_up.tokens_per_s.value) <= float(one.tokens_per_s.value)
+    assert float(found.runner_up.tokens_per_s.value) <= float(one.tokens_per_s.value) * (1 + 1e-9)
 
 
 def test_runs_on_gpus_of_the_same_generation_are_the_nearest():
@@ -82,10 +82,21 @@ def test_more_gpus_than_asked_where_fewer_do_not_hold_the_model():
     found = sized(target={"gpus_busy": 16}, platforms={"gpus": ["v100-sxm2-16gb"]}).design
     assert found.n_gpus * 16 * 2**30 > 14 * 70.6e9
     assert found.binding.limit is Limit.GPU_MEMORY
-    assert found.workloads[0].unmeasured
-    # Nobody published a run on V100, so that nothing says that the target is met.
-    assert found.probability is None
+    assert found.probability > 0.9
+
+
+def test_servers_that_are_there_are_tried_before_others_are_bought():
+    """1 T tokens of 7 B in 60 days: 6 x 6.7e9 x 1e12 / 5.2e6 s = 7.8 PFLOP/s, a tenth of 128 x 4 MI250X at 383 TFLOP/s.
+
+    Nobody published a step on MI250X: the rate follows from the peak, and its interval is wide.
+    """
+    work = {"dnn": "llama-2-7b", "tokens": 1e12, "target": {"time_to_train_s": "60 d"}}
+    asked = {"workload": [work], "existing": {"servers": {"cray-ex235a": 128}}}
+    found = best_design(SizingRequest.from_dict(asked), examples.catalog()).design
+    assert (found.platform.server.id, found.servers_bought) == ("cray-ex235a", 0)
     assert [fact.kind for fact in found.conditional_on] == [FactKind.TRAINING_RATE]
+    time = found.workloads[0].time.total_s
+    assert time.high / time.low > 3
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_llama_70b_on_64_h100_comes_near_the_published_run():
     assert float(with_five_chunks[0].tokens_per_s.value) / 64 == pytest.approx(1117, rel=0.05)
     # The published layout has run, so the fastest that fits is at most the correction for choosing slower.
     best = search(LLAMA_70B).answers[0]
-    assert 0.97 * 1117 <= float(best.tokens_per_s.value) / 64 <= 1.25 * 1117
+    assert 0.97 * with_five_chunks[0].tokens_per_s.value <= best.tokens_per_s.value <= 1.25 * 64 * 1117
 
 
 def test_experts_are_divided_over_servers_and_61_layers_over_stages_as_in_published_runs():
@@ -56,7 +56,7 @@ def test_experts_are_divided_over_servers_and_61_layers_over_stages_as_in_publis
 def test_answers_divide_fit_and_come_fastest_first():
     found = search(LLAMA_70B, 30)
     rates = [float(one.tokens_per_s.value) for one in found.answers]
-    assert rates == sorted(rates, reverse=True)
+    assert rates == pytest.approx(sorted(rates, reverse=True), rel=1e-9)
     for one in found.answers:
         assert one.tensor * one.pipeline * one.context * one.data == 64
         assert 128 % (one.data * one.micro_batch) == 0

@@ -11,7 +11,8 @@ from tests.factories import examples
 
 def sized(gpus, server="dgx-h100", storage="ai400x2", data=None, target=None, **workload):
     asked = {"name": "p", "dnn": "llama-3-70b", "tokens": 1e12, "target": target or {"gpus_busy": gpus}, **workload}
-    request = {"workload": [asked], "platforms": {"servers": [server], "storage": [storage]}, "data": data or {}}
+    request = {"workload": [asked], "platforms": {"servers": [server], "storage": [storage]}}
+    request["data"] = {"minimum_capacity_bytes": 1e12} | (data or {})  # rates decide, not the capacity of so many GPUs
     return size(SizingRequest.from_dict(request), examples.catalog())
 
 

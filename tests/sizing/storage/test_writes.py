@@ -111,7 +111,7 @@ def test_every_replica_reads_its_weights():
 
 def test_a_published_level_is_met_when_it_is_asked_for():
     """64 servers are two units: better is 80 GB/s read and 40 written. AI400X2 reads 45 at least and writes 65: two."""
-    _, result = sized({"storage_level": "better"}, storage=["ai400x2"])
+    _, result = sized({"storage_level": "better", "minimum_capacity_bytes": 1e12}, storage=["ai400x2"])
     assert result.design.storage_nodes == 2
     assert checkpoint_storage(result.design, result.design.workloads[0].job).level == "better"
     # Best: 250 read and 124 written.
@@ -139,6 +139,7 @@ def test_small_files_take_operations():
     image = {"dnn": "resnet50", "tokens": None, "dataset": files, "batch_per_gpu": 128}
     asked = {key: value for key, value in {**image, "target": {"samples_per_s": 2e5}}.items() if value is not None}
     request = {"workload": [{"name": "p", **asked}], "platforms": {"servers": ["dgx-h100"], "storage": ["ai400x2"]}}
+    request["data"] = {"minimum_capacity_bytes": 1e12}
     design = best_design(SizingRequest.from_dict(request), examples.catalog()).design
     assert design.storage_need.rate_need is RateNeed.FILES
 
