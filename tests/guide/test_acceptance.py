@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.guide.acceptance.tests import TCP_PAYLOAD_SHARE, AcceptanceTest, acceptance_tests, all_reduce_bytes_per_s
 from sizer.guide.chapters.compliance import requirements
@@ -104,9 +105,11 @@ def test_reads_of_all_and_of_one_server():
 
 def test_an_appliance_passes_with_its_data_sheet_where_nobody_tested_it():
     """DDN states 90 GB/s for an AI400X2, half of it is our assumption: 92.4 % of 90 GB/s pass, and not 46.6 GB/s."""
-    test = of("llama-70b-checkpoints")["read-all"]
-    n_nodes = sized("llama-70b-checkpoints").design.storage_nodes
-    assert test.criterion.value == pytest.approx(0.924 * 90e9 * n_nodes)
+    example = SizingRequest.from_file(data_dir("examples") / "llama-70b-checkpoints.toml").model_dump(exclude_none=True)
+    platforms = {"servers": ["dgx-h100"], "storage": ["ai400x2"]}
+    result = recommended(SizingRequest.from_dict({**example, "platforms": platforms}))
+    test = next(one for one in acceptance_tests(EvaluatedDesign(result, CATALOG)) if one.key == "read-all")
+    assert test.criterion.value == pytest.approx(0.924 * 90e9 * result.design.storage_nodes)
 
 
 def test_usable_capacity_is_raw_less_protection():

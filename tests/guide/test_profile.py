@@ -16,7 +16,7 @@ from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.drawings.palette import LIGHT
-from sizer.guide.pdf import set_page
+from sizer.guide.pdf import render, set_page
 from sizer.guide.pdf.typeset import clean_name
 from sizer.guide.profile import LOGO_PX, Edition, Profile
 from sizer.present.theme import contrast_ratio, css_variables
@@ -393,7 +393,7 @@ def test_an_archive_holds_its_data(branded):
 
 
 def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_here):
-    monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
+    monkeypatch.setattr(render, "guide_page", lambda *_: "page")
     monkeypatch.setattr(set_page, "weasyprint_state", lambda: "PDFs need the Pango library.")
     paths, remark = documents.write_documents(
         factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "engineer", "summary", "archive")
@@ -403,9 +403,9 @@ def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch, drawn_
 
 
 def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch, drawn_here):
-    monkeypatch.setattr(documents, "guide_page", lambda *_: "page")
+    monkeypatch.setattr(render, "guide_page", lambda *_: "page")
     monkeypatch.setattr(documents, "set_page", lambda *_: b"%PDF")
-    monkeypatch.setattr(documents, "guide_html", lambda *_: "")
+    monkeypatch.setattr(render, "guide_html", lambda *_: "")
     paths, _ = documents.write_documents(factories.one_c4140(), factories.catalog(), tmp_path, customer_copy=True)
     assert "engineers-file.pdf" not in {path.name for path in paths}
     assert len(paths) == len(documents.USUAL) - 1

@@ -412,7 +412,7 @@ def dataset_text(answer: WorkloadAnswer) -> str:
 
 
 def _sample_size(answer: WorkloadAnswer) -> str:
-    return si(answer.sample_bytes, "B") + (" (assumed)" if assumes_sample_size(answer.workload) else "")
+    return si(answer.sample_bytes, "B") + (", assumed" if assumes_sample_size(answer.workload) else "")
 
 
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
