@@ -18,7 +18,7 @@ EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read
 # Of the last: transformers of one's own stay on GPUs of vendors that were shown to run such a network, as
 # the architects of three other requests expect. 24 MI350X were.
 FALLS_SHORT = {
-    "norway-seismic": "48 RTX PRO 6000 with just 90 %, NOK 9.7 million, for 16 B200, 13 million: PCIe cards were not expected",
+    "norway-seismic": "48 RTX PRO 6000 with just 90 %, NOK 9.7 million, for 16 B200, 13 million: no cards expected",
     "qwen3-mi": "32 MI300X for at most 24: three servers keep the target with 88 %",
     "a06-video-dit-max-eur2m": "16 B200 for at least 24 GPUs: price bands are wide, and 90 % of them is kept",
 }

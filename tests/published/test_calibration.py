@@ -148,8 +148,8 @@ def test_software_generation_matters(catalog, calibration):
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
     # A source held out: 10.2 % instead of 8 with a known stack, because BLOOM's runs (94, of them 18 on V100) count as
-    # known since one other source ran Megatron-DeepSpeed; 3.5 % too fast instead of 3. With an unknown stack 9 % instead of 5, as the stacks
-    # that only one source ran are the slower ones, and 98 % inside instead of 96.
+    # known since one other source ran Megatron-DeepSpeed; 3.5 % too fast instead of 3. With an unknown stack 9 %
+    # instead of 5, as the stacks that only one source ran are the slower ones, and 98 % inside instead of 96.
     "language-held-out-source-median": 0.102,
     "language-held-out-source-bias": 0.036,
     "language-unknown-stack-bias": 0.091,
