@@ -60,6 +60,7 @@ def test_an_error_of_the_sizing_is_a_sentence_on_every_page(monkeypatch: pytest.
         raise ZeroDivisionError("a secret price of 123.45")
 
     state._outcome.clear()
+    state._printed.clear()
     size = state.size
     monkeypatch.setattr(state, "size", broken)
     app = opened()
