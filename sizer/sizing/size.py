@@ -151,8 +151,6 @@ def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], cali
 def _front(request: SizingRequest, catalog: Catalog, calibration: Calibration, chosen: int) -> tuple[ParetoPoint, ...]:
     """Front over the cost that ranks designs, time, power and rack units; it holds the chosen design."""
     counts = search(request, catalog, calibration)
-    index, place = divmod(chosen, len(counts.evaluated.space.sizes))
-    counts.count(index, np.array([place]))
     listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
     return _points(listed if chosen in listed else [chosen, *listed], chosen, counts)
 

@@ -13,9 +13,11 @@ from sizer.base.arrays import Bools, Floats
 from sizer.calibrate.language.layout import USUAL_RECOMPUTE, layout_of, runtime_values
 from sizer.calibrate.language.rows import TUNED, LanguageRow, group_of_stack, number_format, stack_named
 from sizer.calibrate.language.shapes import (
+    USUAL_SEQUENCE,
     ModelNames,
     family_of,
     gpu_of_run,
+    lending_rows,
     shape_named,
     shape_of_row,
     shapes_by_name,
@@ -103,10 +105,6 @@ def _nic_gbit(row: LanguageRow, gpu: Gpu) -> float:
     return 800.0 if re.match(r"g?b300", gpu.id) else _USUAL_NIC_GBIT
 
 
-# Of a run that does not state its sequence, and no other run of its model does.
-_USUAL_SEQUENCE = 4096.0
-
-
 @dataclass(frozen=True)
 class RunLevels:
     """Names of the groups that a run belongs to; runs of one group share an effect."""
@@ -153,8 +151,7 @@ def cases_of(
     ``known``: rows whose models lend their name and shape to rows that name the model only, and whose number formats
     and tasks are the usual ones.
     """
-    stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
-    shapes = {one.model.lower(): one for one in stated}
+    shapes = lending_rows(known)
     models = shapes_by_name(catalog)
     domains, names = _domains(catalog), ModelNames(catalog, known)
 
@@ -241,7 +238,7 @@ def _case(
     if sequence is None:
         if not row.tokens_s_gpu and not row.tokens_s_gpu_adj and not row.mem_gib:
             return note(FitNote.SEQUENCE_NOT_STATED)
-        sequence = like.seq if like is not None and like.seq else _USUAL_SEQUENCE
+        sequence = like.seq if like is not None and like.seq else USUAL_SEQUENCE
         guessed.append("sequence")
     shape = shape_of_row(row, like, shape_named(row.model, models), guessed)
     if isinstance(shape, CalibrationNote):

@@ -18,6 +18,8 @@ from sizer.catalog.schema import Dnn, Gpu, Transformer, TransformerShape
 from sizer.workload.transformer.custom_transformer import USUAL_HEAD_SIZE, usual_shape, usual_width
 
 _MEASURED_VOCABULARY = 50_304.0
+# Tokens, of a run that does not state its sequence, and no other run of its model does.
+USUAL_SEQUENCE = 4096.0
 # Values of a shape that a row may state, by the names of its columns.
 _STATED = {"layers": "layers", "dense_layers": "dense_layers", "hidden": "hidden", "ffn": "ffn", "heads": "heads",
            "kv_heads": "kv_heads", "head_dim": "head_size", "experts": "experts", "top_k": "active_experts",
@@ -270,6 +272,12 @@ def usual_words(row: LanguageRow, names: ModelNames) -> LanguageRow:
         sharding=_sharding(row.sharding),
         recompute=recompute if recompute in _RECOMPUTE else "",
     )
+
+
+def lending_rows(known: Iterable[LanguageRow]) -> dict[str, LanguageRow]:
+    """Rows that lend their shape to rows of the same model which state none, by its name; fitted ones before others."""
+    stated = sorted((one for one in known if one.layers and one.hidden), key=lambda one: one.role == "calibration")
+    return {one.model.lower(): one for one in stated}
 
 
 def _sharding(text: str) -> str:

@@ -27,8 +27,10 @@ from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.language.rows import LanguageRow, row_of
 from sizer.calibrate.language.shapes import (
+    USUAL_SEQUENCE,
     ModelNames,
     gpu_of_run,
+    lending_rows,
     shape_from,
     shape_named,
     shape_of_row,
@@ -51,7 +53,6 @@ _PRIOR = {_BASE: (0.4, 1.0)} | dict.fromkeys(
 )
 # Standard deviations that families and runs may have.
 _SPREADS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
-_USUAL_SEQUENCE = 4096  # tokens, where a list does not say
 _SMALL_BYTES, _HOPPER_YEAR, _FUSED_ATTENTION_YEAR = 48e9, 2022, 2023
 # Steps of the team itself: trainings that print the rate of their own steps kept 0.60 to 1.0 of it over the whole run,
 # 0.87 in the median; failures, restarts, evaluations and idle time took the rest.
@@ -300,12 +301,8 @@ _KINDS = {"": "pretrain", "pretrain": "pretrain", "bio": "pretrain", "continued"
 class StatedTraining:
     """A training as a file of others states it; what is not stated is None or empty."""
 
-    run_id: str
-    model: LanguageRow  # with its machine
+    run: LanguageRow  # its name, source, model, machine, kind and software
     family: str
-    source: str
-    kind: str
-    software: str
     tokens: float | None
     global_batch_tokens: float | None
     days_published: float | None
@@ -322,8 +319,8 @@ def load_stated(path: Path) -> tuple[StatedTraining, ...]:
     def stated(cells: dict[str, str], place: str) -> StatedTraining:
         # Lists state one width, of a mixture that of its experts.
         width = {"moe_ffn": cells.get("ffn", "")} if cells.get("experts") else {}
-        model = row_of(cells | width | {"row_id": cells["run_id"]}, place)
-        return typed_row(StatedTraining, cells, bounded, model=model)
+        run = row_of(cells | width | {"row_id": cells["run_id"]}, place)
+        return typed_row(StatedTraining, cells, bounded, run=run)
 
     return tuple(rows_of_file(path, "whole trainings", stated, key="run_id"))
 
@@ -339,8 +336,7 @@ def validate_trainings(
     ``known``: runs whose models lend their shapes. ``tokens_per_s``: as of :func:`save_predicted`.
     """
     days_of = {one.id: one.days for one in load_trainings()}
-    lending = {one.model.lower(): one for one in known if one.layers and one.hidden}
-    names = ModelNames(catalog, known)
+    lending, names = lending_rows(known), ModelNames(catalog, known)
     found = []
     for row in rows:
         training = _training(row, catalog, lending, names)
@@ -352,19 +348,19 @@ def validate_trainings(
         elif row.use not in ("", "score"):
             status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
         else:
-            status = CALIBRATED if days_of.get(row.run_id) == row.days_published else PREDICTED
+            status = CALIBRATED if days_of.get(row.run.row_id) == row.days_published else PREDICTED
         days = math.nan if row.days_published is None else row.days_published
-        found.append(ValidatedRow(row.run_id, _TASK, _DAYS, row.source, days, estimate, status))
+        found.append(ValidatedRow(row.run.row_id, _TASK, _DAYS, row.run.source, days, estimate, status))
     return found
 
 
 def _training(
     one: StatedTraining, catalog: Catalog, lending: dict[str, LanguageRow], names: ModelNames
 ) -> WholeTraining | CalibrationNote:
-    row = usual_words(one.model, names)
-    kind, gpu = _KINDS.get(one.kind.lower().partition(" ")[0]), gpu_of_run(row.gpu, catalog)
+    row, told = usual_words(one.run, names), one.run.kind
+    kind, gpu = _KINDS.get(told.lower().partition(" ")[0]), gpu_of_run(row.gpu, catalog)
     if kind is None or row.arch not in _LANGUAGE_MODELS:
-        return note(FitNote.TASK_NOT_MODELLED, one.kind if kind is None else row.arch)
+        return note(FitNote.TASK_NOT_MODELLED, told if kind is None else row.arch)
     if gpu is None:
         return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu)
     if not row.gpus or not one.tokens or not one.days_published:
@@ -372,11 +368,11 @@ def _training(
     shape = shape_of_row(row, lending.get(row.model.lower()), shape_named(row.model, shapes_by_name(catalog)), [])
     if isinstance(shape, CalibrationNote):
         return shape
-    sequence = round(row.seq or _USUAL_SEQUENCE)
+    sequence = round(row.seq or USUAL_SEQUENCE)
     batch = round((one.global_batch_tokens or 0.0) / sequence)
     return WholeTraining(
-        one.run_id, one.family, one.source, row.model, shape_from(shape), gpu.id, round(row.gpus), row.precision, kind,
-        sequence, batch, one.tokens, one.days_published, one.software, one.year, one.use, ""
+        row.row_id, one.family, row.source, row.model, shape_from(shape), gpu.id, round(row.gpus), row.precision, kind,
+        sequence, batch, one.tokens, one.days_published, row.software, one.year, one.use, ""
     )  # fmt: skip
 
 

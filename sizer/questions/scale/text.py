@@ -199,7 +199,7 @@ def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
         Field("90 % interval", interval, "right", 28),
     ]
     name = steps[0].few.runs[number].answer.workload.name
-    return record_table("up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
+    return record_table(f"up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
 
 
 def excluded_table(excluded: Sequence[ExcludedServer], n_gpus: int, catalog: Catalog) -> Table | None:

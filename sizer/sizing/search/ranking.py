@@ -735,8 +735,10 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     so that the points are those that counting every platform finds.
     """
     evaluated, n_sizes = counts.evaluated, len(counts.evaluated.space.sizes)
-    known = float(uncertainty(counts, np.array([chosen]))[0])
-    is_over = bool(beyond_budget(counts, counts.likely_cost[[chosen]])[0])
+    index, size = divmod(chosen, n_sizes)
+    described = counts.count(index, np.array([size]))
+    known = float(uncertainty(counts, described)[0])
+    is_over = bool(beyond_budget(counts, counts.likely_cost[described])[0])
     bounds = np.stack(
         [
             counts.main_cost.cost.reshape(-1),
