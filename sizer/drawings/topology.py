@@ -165,6 +165,8 @@ class _Layout:
     def _servers(self, y: float, height: float) -> None:
         x = self.left
         heads = self.cluster.count("head")
+        managers = self.cluster.count("ufm") + self.cluster.count("storage-ufm")
+        own = (height - _HALF_GAP) / 2 if heads and managers else height
         if heads:
             head, lines = self.platform.head_node, [_HEADS.get(heads, "management servers")]
             assert head is not None, "the plan has a head node, the platform has none"
@@ -172,16 +174,15 @@ class _Layout:
                 lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
-            managers = self.cluster.count("ufm") + self.cluster.count("storage-ufm")
-            own = (height - _HALF_GAP) / 2 if managers else height
-            if managers:
-                lines = lines[:1]
-                top, model = y + own + _HALF_GAP, self.cluster.model("ufm")
-                text = (f"{managers} × subnet manager",)
-                self.boxes["ufm"] = Box("ufm", x, top, _HEAD_W, own, model.split()[0], text, "network", managers)
+            lines = lines[:1] if managers else lines
             self.boxes["head"] = Box(
                 "head", x, y, _HEAD_W, own, links.many(heads, head.name), tuple(lines), "other", heads
             )
+        if managers:
+            top, model = y + height - own, self.cluster.model("ufm")
+            text = (f"{managers} × subnet manager",)
+            self.boxes["ufm"] = Box("ufm", x, top, _HEAD_W, own, model.split()[0], text, "network", managers)
+        if heads or managers:
             x += _HEAD_W + 30
         count, per = self.cluster.count("servers"), self.platform.gpus_per_server
         gpus, *facts = self.cluster.server_facts()

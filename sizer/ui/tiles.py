@@ -208,9 +208,8 @@ def _money(design: DesignAnswer, currency: str) -> Badge | None:
             return Badge("red", "block", f"Over the budget of {amount}")
         if budget.result is CheckResult.OPEN:
             return Badge("orange", "help", f"Budget of {amount} open")
-        if main:  # the guide says as much: met, whatever these cost within their ranges
-            return Badge("orange", "help", f"Within the budget of {amount} at estimated prices")
-        return Badge("green", "check", f"Within the budget of {amount}")
+        # The guide says as much: met, whatever main items cost within their ranges.
+        return Badge("green", "check", f"Within the budget of {amount}{' at estimated prices' if main else ''}")
     if main:
         return Badge("orange", "help", f"{plural(len(main), 'main item')} {TO_BE_QUOTED}")
     if not bill.is_complete:
