@@ -156,7 +156,7 @@ def _workloads(context: GuideContext) -> Table:
                 result_text.network_text,
                 width=28,
             ),
-            Field("Data set", result_text.dataset_text, width=30),
+            Field("Model store" if context.design.only_serves else "Data set", result_text.dataset_text, width=30),
             Field("Target", lambda answer: _target(context, answer), width=22),
         ],
     )
@@ -557,6 +557,7 @@ _SLIDES = (
     why,
     architecture.architecture,
     architecture.data_path,
+    architecture.capacity,
     architecture.racks,
     scaling,
     team,

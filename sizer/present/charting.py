@@ -9,6 +9,7 @@ Function names that end in ``_finding`` return the title of a chart, a plain sen
 import hashlib
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
@@ -65,6 +66,70 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     ]
 
 
+@dataclass(frozen=True)
+class BandChart:
+    """An estimate over a number before it is drawn: guide, app and slides draw the same points, marks and words."""
+
+    id: str
+    finding: str  # its title
+    how: str  # what is drawn
+    caption: str
+    x_title: str
+    y_title: str
+    rows: Rows  # of :func:`band_rows` with the key "x"
+    design: tuple[float, float]
+    label: str  # of the design
+    x_domain: tuple[float, float]
+    top: float  # of the upright axis
+    level: tuple[float, str] | None = None  # a value that is asked for, with its text
+    x_limit: float | None = None
+    published: tuple[tuple[float, float, str], ...] = ()  # place and source of published runs
+    is_falling: bool = False
+    counts_x: bool = False  # its places are whole numbers
+
+
+# Share of the width from which on a label has no room on its right.
+_FAR = 0.6
+
+
+def _ticks(data: BandChart) -> alt.Axis:
+    last = int(data.x_domain[1])
+    step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if last <= 7 * size * 10**power)
+    return axis(values=list(range(0, last + 1, step))) if data.counts_x else axis()
+
+
+def band_chart(data: BandChart, palette: Palette, width: int | str, height: int = HEIGHT_PX) -> Chart:
+    """A :class:`BandChart` as it is drawn on pages."""
+    x = alt.X(
+        "x:Q",
+        title=data.x_title,
+        scale=alt.Scale(domain=list(data.x_domain), nice=False),
+        axis=_ticks(data),
+    )
+    scale = alt.Scale(domain=[0, data.top], nice=True)
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(data.rows, x, data.y_title, scale, palette)
+    if data.level is not None:
+        # Above its right end: a rising curve is far above it there, a falling one below.
+        layers += level_mark(*data.level, scale, palette, align="right")
+    if data.x_limit is not None:
+        rule = chart_of([{"x": data.x_limit}]).mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink)
+        layers.append(rule.encode(x=x))
+    start, end = data.x_domain
+    is_far = data.design[0] > start + _FAR * (end - start)
+    # Below a rising line there is room on its right, above a falling one, too.
+    side: dict[str, Any] = {"align": "right", "dx": -10} if is_far and not data.is_falling else {"dx": 10}
+    drop = -10 if data.is_falling or is_far else 10
+    layers += point_layers(
+        data.design, data.label, (x, y), palette, palette.accent, **{"align": "left", **side}, dy=drop
+    )
+    if data.published:
+        runs = [dict(zip(("x", "value", "source"), run, strict=True)) for run in data.published]
+        points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
+        layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
+    return finish(layers, data.finding, palette, width, height, data.how)
+
+
 def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
     """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
     halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
@@ -91,8 +156,10 @@ def point_layers(
     return [*texts, dot]
 
 
-def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False) -> list[Any]:
-    """The same across a chart with upright values, with its text above the left end; ``at_end`` below the right one.
+def level_mark(
+    value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False, align: str = "left"
+) -> list[Any]:
+    """The same across a chart with upright values, with its text above an end; ``at_end`` below the right one.
 
     A rising curve leaves room below the right end, a falling one above the left end.
     """
@@ -101,7 +168,9 @@ def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, a
     if at_end:
         words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
     else:
-        words = mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(x=alt.value(0))
+        is_left = align == "left"
+        words = mark.mark_text(align=cast(Any, align), baseline="bottom", dx=4 if is_left else -4, dy=-3)
+        words = words.encode(x=alt.value(0 if is_left else "width"))
     return [rule, words.encode(y=at, text=alt.Text("text:N"))]
 
 

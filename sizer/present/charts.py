@@ -28,7 +28,7 @@ from sizer.present.charting import (
     time_unit,
 )
 from sizer.present.text.stages import measurement_text
-from sizer.present.words import capital, percent, plural, sample_unit, scaling_name
+from sizer.present.words import capital, percent, plural, plural_noun, sample_unit, scaling_name
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, WorkloadAnswer
 
@@ -197,7 +197,8 @@ def pareto_chart(
     ]
     x_title = f"list price, million {result.request.currency}" if priced else "GPUs (not all prices are known)"
     is_training = result.design.workloads[0].time is not None
-    y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
+    samples = plural_noun(result.design.workloads[0].dnn.sample)
+    y_title = f"time to train, {unit}" if is_training else f"time for a million {samples}, {unit}"
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
     x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
     x, y = (

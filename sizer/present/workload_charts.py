@@ -1,4 +1,4 @@
-"""Charts of one workload, for app, guide and engineer's file: training, language models and serving."""
+"""Charts of one workload that reads data, for app, guide and engineer's file."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.drawings.shapes import text_width
-from sizer.present import charts, words
+from sizer.present import charts
 from sizer.present.charting import (
     HEIGHT_PX,
     PLOT_PX,
@@ -17,7 +17,6 @@ from sizer.present.charting import (
     axis,
     band_layers,
     band_rows,
-    chart_of,
     finish,
     level_mark,
     point_layers,
@@ -27,7 +26,6 @@ from sizer.present.figures import PageFigure, charted
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.serving_rates import ServingAnswer, ServingCurve, serving_curve
 
 # Times that differ by less are the same.
 _SAME = 0.01
@@ -175,72 +173,6 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"
 
 
-_MS = 1e3
-# Share of the width from which on a label has no room on its right.
-_FAR = 0.75
-# Share of the line's length that is shown before its beginning.
-_BEFORE = 0.2
-
-
-def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Output of a GPU over the time between tokens, with its 90 % band, the design and runs of the same GPU and model.
-
-    None of other workloads, and of embeddings, which have no tokens to wait for.
-    """
-    found = answer.serving
-    if found is None or found.work.is_embedding:
-        return None
-    curve, limit = serving_curve(found), found.work.token_s
-    output = curve.tokens_per_s
-    rows = band_rows("ms", _MS * np.asarray(curve.token_s), output.value, output.low, output.high)
-    longest = 1.05 * max(rows[-1]["ms"], _MS * (limit or 0.0))
-    top = 1.05 * max(row["high"] for row in rows)
-    # From somewhat before the first request on: a line near its limit would be a stub in an empty chart.
-    shortest = max(0.0, rows[0]["ms"] - _BEFORE * (longest - rows[0]["ms"]))
-    domain = alt.Scale(domain=[shortest, longest], nice=False, zero=False)
-    x = alt.X("ms:Q", title="time between tokens, ms", scale=domain, axis=axis())
-    scale = alt.Scale(domain=[0, top], nice=True)
-    y = alt.Y("value:Q", scale=scale)
-    layers = band_layers(rows, x, "output of a GPU, tokens/s", scale, palette)
-    if limit is not None:
-        rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
-        layers.append(rule.encode(x=x))
-    at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
-    # Left of the rising line stand the published runs; below it there is room.
-    is_far = at[0] > shortest + _FAR * (longest - shortest)
-    side: dict[str, Any] = {"align": "right", "dx": -10} if is_far else {"align": "left", "dx": 10}
-    layers += point_layers(at, name, (x, y), palette, palette.accent, dy=-6, **side)
-    runs = [
-        {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
-        for one in curve.published
-        if one.token_s * _MS <= longest and one.tokens_per_s <= top
-    ]
-    if runs:
-        points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
-        layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
-    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_marks(found, len(runs)))
-
-
-def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
-    """What a GPU and a request get at the load."""
-    token_s, output = curve.at
-    at = "this load" if found.load == "asked" else "most"
-    return (
-        f"At {at}, each GPU delivers {significant(output)} tokens/s, and each request gets a token every "
-        f"{significant(token_s * _MS)} ms"
-    )
-
-
-def _load_marks(found: ServingAnswer, n_runs: int) -> str:
-    """What is drawn."""
-    shown = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
-    if found.work.token_s is not None:
-        shown.append(f"dashed: the limit of the {found.work.percentile}th percentile")
-    if n_runs:
-        shown.append(f"circles: {words.plural(n_runs, 'published run')} of this model on this GPU")
-    return "; ".join(shown)
-
-
 def workload_chart(
     name: str,
     answer: WorkloadAnswer,
@@ -250,13 +182,10 @@ def workload_chart(
     height: int = HEIGHT_PX,
 ) -> Chart | None:
     """A chart of a workload; None where its kind of work, or this design, has nothing to draw."""
-    match name:
-        case "scaling":
-            has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
-            return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
-        case "accuracy":
-            return accuracy_chart(answer, n_gpus, palette, width, height)
-    return load_chart(answer, palette, width)
+    if name == "accuracy":
+        return accuracy_chart(answer, n_gpus, palette, width, height)
+    has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
+    return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
 
 
 def workload_figure(
@@ -266,11 +195,5 @@ def workload_figure(
     chart = workload_chart(name, answer, n_gpus, palette, height=height)
     if chart is None:
         return None
-    match name:
-        case "accuracy":
-            caption = accuracy_caption(answer)
-        case "load":
-            caption = "Output of a GPU by the time between tokens, as more requests are in flight."
-        case _:
-            caption = "Projected throughput by number of GPUs, with storage and platform fixed."
-    return charted(f"{name}-chart-{number}", chart, caption)
+    caption = "Projected throughput by number of GPUs, with storage and platform fixed."
+    return charted(f"{name}-chart-{number}", chart, accuracy_caption(answer) if name == "accuracy" else caption)

@@ -401,6 +401,11 @@ class DesignAnswer:
         """Weight of the devices and of the racks that are bought, as far as it is published. [kg]"""
         return float(self.quantities.weight_kg[0]) + sum(rack.own_weight_kg or 0.0 for rack in self.plan.racks)
 
+    @property
+    def only_serves(self) -> bool:
+        """Whether every workload is a language model in use."""
+        return all(answer.serving is not None for answer in self.workloads)
+
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""
         divided = answer.language or answer.serving

@@ -116,7 +116,8 @@ def lengths_text(work: ServingWork) -> str:
     return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out"
 
 
-def _bound_text(found: ServingAnswer) -> str:
+def bound_text(found: ServingAnswer) -> str:
+    """What bounds the most that is served, as a clause."""
     return "the arithmetic of the texts bounds them" if found.work.is_embedding else _BOUNDS[found.bound]
 
 
@@ -139,7 +140,7 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
         f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests')}, and "
-        f"{_bound_text(found)}"
+        f"{bound_text(found)}"
     )
 
 
@@ -351,7 +352,7 @@ def _interval(time_s: Estimate) -> str:
 def tokens_text(found: ServingAnswer) -> str:
     """Output tokens a second within the limits, of all GPUs and of one."""
     each = significant(float(found.tokens_per_s.value) / found.gpus_used)
-    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {_bound_text(found)}"
+    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {bound_text(found)}"
 
 
 def _rate_text(rate: Estimate, what: str) -> str:
@@ -402,14 +403,15 @@ _LONG_PROMPT = 4.0
 
 def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
     """Hardware for a million tokens at the load, written off over some years; "" without an estimate."""
-    cost, work = design.cost, found.work
     # With a cost of owning, that alone is told: of other years and hours it would be another number.
-    if cost is None or cost.expected == 0 or design.ownership is not None or len(design.workloads) > 1:
+    spend, work = token_spend(design, None, with_hardware=True), found.work
+    if spend is None or design.ownership is not None or len(design.workloads) > 1:
         return ""
-    seconds = YEARS * _YEAR_S
-    text = f"{_each_text(cost, _millions(found, seconds))} of hardware for a million {work.priced}"
+    cost, millions, _ = spend
+    text = f"{_each_text(cost, millions)} of hardware for a million {work.priced}"
     if work.input_tokens >= _LONG_PROMPT * work.output_tokens and not work.is_embedding:
-        text = f"{text}, {_each_text(cost, found.served_per_s * seconds / 1e3)} for 1{NARROW_SPACE}000 requests"
+        thousands = 1e3 * millions / work.priced_tokens
+        text = f"{text}, {_each_text(cost, thousands)} for 1{NARROW_SPACE}000 requests"
     less = "" if work.first_token_s is None else " (at 8 hours a day three times as much)"
     return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people"
 
@@ -437,11 +439,27 @@ def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
     return sum(_millions(one, asked.years * _YEAR_S) for one in served) * (asked.utilization_fraction or 1.0)
 
 
+def token_spend(
+    design: DesignAnswer, asked: Ownership | None, *, with_hardware: bool = False
+) -> tuple[CostInterval, float, bool] | None:
+    """What models in use cost, the millions of tokens that they give for it, and whether that is the cost of owning.
+
+    ``with_hardware``: where nothing is said of owning, the price over :data:`YEARS`. None without either.
+    """
+    if (millions := _owned_millions(design, asked)) and design.ownership is not None:
+        return design.ownership, millions, True
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    if not with_hardware or asked is not None or design.cost is None or not design.cost.expected or not served:
+        return None
+    return design.cost, sum(_millions(one, YEARS * _YEAR_S) for one in served), False
+
+
 def token_cost(design: DesignAnswer, asked: Ownership | None) -> tuple[str, bool | None]:
     """What a million tokens of models in use cost to own; whether that is no more than was asked, None: open."""
-    millions, cost = _owned_millions(design, asked), design.ownership
-    if not millions or asked is None or cost is None:
+    spend = token_spend(design, asked)
+    if spend is None or asked is None:
         return "", None
+    cost, millions, _ = spend
     most = math.inf if asked.cost_per_million_tokens is None else float(asked.cost_per_million_tokens)
     is_met = True if cost.high / millions <= most else False if cost.low / millions > most else None
     return _each_text(cost, millions), is_met

@@ -222,7 +222,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result)}"
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
-    if all(answer.serving is not None for answer in design.workloads):
+    if design.only_serves:
         stated = ", stated as [[workload.measured]]," if names_key else ""
         return [f"{text} One replica, measured first under this load{stated} settles how many are needed."]
     can_state = all(
@@ -734,8 +734,9 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
             reads, most = si(bytes_per_s, "B/s"), si(link.bytes_per_s, "B/s")
             return f"{design.workloads[workload].workload.name}: {link.name} {verb} the reads, {reads} of {most}."
         case NoClusterFileSystem():
+            what = "weights" if design.only_serves else "data"
             return (
-                "No cluster file system is needed: one server reads the data, and "
+                f"No cluster file system is needed: one server reads the {what}, and "
                 f"{design.platform.storage.name} stores them."
             )
         case NoServerFabric() if design.n_hosts > 1:

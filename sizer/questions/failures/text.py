@@ -317,15 +317,18 @@ def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswe
     return record_table("failures", "Single failures and what each costs", cases, fields, note=note)
 
 
-def maintenance_table(cases: Sequence[FailureCase]) -> Table | None:
-    """Parts that are taken out one after the other, and whether the targets are met meanwhile."""
+def maintenance_table(cases: Sequence[FailureCase], *, serves: bool = False) -> Table | None:
+    """Parts that are taken out one after the other, and whether the targets are met meanwhile.
+
+    ``serves``: models in use are all that runs.
+    """
     serviced = [case for case in cases if case.key in _SERVICED and case.keeps_targets is not None]
     if not serviced:
         return None
     fields: list[Field[FailureCase]] = [
         Field("Taken out, one at a time", lambda case: _SERVICED[case.key], width=30),
         Field("Targets meanwhile", targets_text, width=25),
-        Field("When", _maintenance_text, width=45),
+        Field("When", lambda case: _maintenance_text(case, serves), width=45),
     ]
     return record_table("maintenance", "Maintenance during operation", serviced, fields)
 
@@ -432,18 +435,19 @@ def _within_wait(case: FailureCase) -> str:
     return "" if case.within_wait is None else words.percent(case.within_wait)
 
 
-def _maintenance_text(case: FailureCase) -> str:
+def _maintenance_text(case: FailureCase, serves: bool) -> str:
     """When a part can be serviced."""
     if case.keeps_targets and case.key == "head" and not isinstance(case.effect, StandbyTakesOver):
         return "any time; no job starts meanwhile"
     if case.keeps_targets:
         return "any time, one after the other"
+    when = "outside the busy hours" if serves else "between two runs"
     if case.keeps_targets is None:
-        return "between two runs: whether the targets are met meanwhile is not known"
+        return f"{when}: whether the targets are met meanwhile is not known"
     outage_s = min(case.outage_s, default=0.0)
     if _LEAST_OUTAGE_S <= outage_s < float("inf"):
-        return f"for at most {duration(outage_s)} during a run, or between two runs"
-    return "between two runs: the targets are missed as long as it is out"
+        return f"for at most {duration(outage_s)} during a run, or {when}"
+    return f"{when}: the targets are missed as long as it is out"
 
 
 def _notes(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Iterator[str]:
@@ -515,5 +519,6 @@ def failures_text(result: SizingResult, cases: Sequence[FailureCase], cost: Spar
     parts = [f"{title}\n{'=' * len(title)}\n{result.design.name}\n{redundancy}"]
     if losses:
         parts.append(table_text(tolerated_losses_table(tuple(dict.fromkeys(losses)), cases)))
-    tables = (failures_table(cases, result.design.workloads), maintenance_table(cases))
+    design = result.design
+    tables = (failures_table(cases, design.workloads), maintenance_table(cases, serves=design.only_serves))
     return "\n\n".join([*parts, *(table_text(table) for table in tables if table is not None)])
