@@ -21,6 +21,7 @@ from sizer.deck.blocks import (
     Slide,
     SlideColumn,
     TableBlock,
+    drop_line,
     notes,
 )
 from sizer.deck.drawing_shapes import scale_in
@@ -282,7 +283,7 @@ def line_chart(data: BandChart) -> LineChart:
         line("Expected", "value", "expected"),
         line("90 % interval, low", "low", "interval"),
         line("90 % interval, high", "high", "interval"),
-        Series("This design", ((x, 0.0), (x, 0.6 * y), (x, y)), "design", data.label),
+        Series("This design", drop_line(x, y, data.level[0] if data.level else None), "design", data.label),
     ]
     if data.level is not None:
         value, label = data.level

@@ -21,6 +21,7 @@ from sizer.deck.blocks import (
     SlideColumn,
     TableBlock,
     TitleSlide,
+    drop_line,
     notes,
 )
 from sizer.deck.presentation import written
@@ -300,9 +301,6 @@ _NAMED_RISKS = 3
 _BEYOND = 2.5
 # Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
 _LEAST_POINTS = 4
-# The label of the design stands on its drop line, at the first of these shares of its rate that is clear of the target.
-_LABEL_AT = (0.3, 0.6)
-_CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
 _PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
 _PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
@@ -361,9 +359,7 @@ def _scaling_chart(answer: WorkloadAnswer, n_gpus: int, gpu: str) -> LineChart:
         series.append(Series("Published runs", published, "published"))
     rate = float(answer.throughput.value)
     label = f"this design: {significant(rate)}"
-    is_near = target is not None and abs(target - _LABEL_AT[0] * rate) < _CLEAR * rate
-    drop = ((float(n_gpus), 0.0), (float(n_gpus), _LABEL_AT[is_near] * rate), (float(n_gpus), rate))
-    series.append(Series("This design", drop, "design", label))
+    series.append(Series("This design", drop_line(float(n_gpus), rate, target), "design", label))
     task = "throughput" if answer.is_inference else "training throughput"
     return LineChart(tuple(series), "GPUs", f"{task}, {unit}", "gpu")
 

@@ -43,6 +43,8 @@ def serving_charts(
         return
     if not found.work.is_embedding:  # it has no tokens to wait for
         yield _load(found)
+    if len(design.workloads) > 1:  # their table says it
+        return
     yield _capacity(design, found)
     yield from _cost(design, found, asked, with_cost)
 
@@ -130,7 +132,7 @@ def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
 def _cost(design: DesignAnswer, found: ServingAnswer, asked: Ownership | None, with_cost: bool) -> Iterator[BandChart]:
     """What a million tokens cost over the load, against the price that the request compares with."""
     spend = token_spend(design, asked, with_hardware=with_cost)
-    if spend is None or len(design.workloads) > 1:
+    if spend is None:
         return
     cost, millions, is_owned = spend
     price = None if asked is None or asked.cost_per_million_tokens is None else float(asked.cost_per_million_tokens)

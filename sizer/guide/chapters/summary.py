@@ -211,7 +211,7 @@ def needs(context: GuideContext) -> list[str]:
         if answer.kind.trains_language:
             what = result_text.network_text(answer)
         if not answer.kind.reads_data:
-            sentences.append(f"{name}{serving_need_text(answer, answer.served)}")
+            sentences.append(f"{name}{serving_need_text(answer, answer.served, in_short=context.has_many_workloads)}")
             continue
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
     team = context.result.request.team

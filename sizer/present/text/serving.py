@@ -90,13 +90,11 @@ def users_text(found: ServingAnswer) -> str:
     return f"{most}, of whom {active} with {_each_hour(people)}"
 
 
-def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
-    """What is asked for, in two sentences."""
+def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer, *, in_short: bool = False) -> str:
+    """What is asked for, in two sentences; ``in_short``: without lengths and limits."""
     work = found.work
-    return (
-        f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}, each with {lengths_text(work)}. "
-        f"Latency limits: {limits_text(work)}."
-    )
+    text = f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}"
+    return f"{text}." if in_short else f"{text}, each with {lengths_text(work)}. Latency limits: {limits_text(work)}."
 
 
 def limits_text(work: ServingWork) -> str:
