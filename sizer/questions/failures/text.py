@@ -139,11 +139,11 @@ def _special_remedy(key: str, effect: FailureEffect) -> str:
     """A remedy that depends on the effect; empty where it depends on the part alone."""
     match effect:
         case JobsRestart() if key == "server":
-            return "Repair it; the job uses all servers again from its next start."
+            return "Repair it; what ran on all servers uses it again from its next start."
         case JobsRestart(on="another GPU"):
             return "Replace the GPU when no job runs."
         case JobsRestart(on="servers"):
-            return "Take the server out of the scheduler until the GPU is replaced."
+            return "Take the server out of service until the GPU is replaced."
         case NodeLost():
             return _node_remedy(effect)
         case DriveLost():
@@ -214,7 +214,7 @@ def _drive_text(lost: DriveLost) -> str:
         return f"{why}; reads are assumed to continue."
     if lost.n_servers == 1:
         return f"{why}; without protection the server has no data and stops."
-    return f"{why}; without protection one server has no data, and jobs restart on the others."
+    return f"{why}; without protection one server has no data, and what ran there starts again on the others."
 
 
 def _feed_parts(lost: FeedLost) -> Iterator[str]:
@@ -374,7 +374,7 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         Field("Targets", result, width=15),
     ]
     note = (
-        "Rate: share of the normal rate, once jobs that stopped run again. Targets: whether a run still meets them if "
+        "Rate: share of the normal rate, once what stopped runs again. Targets: whether a run still meets them if "
         "the part stays out for the whole run, with the probability."
     )
     return record_table("single-failures", "Single failures and what remains after each", shown, fields, note=note)
