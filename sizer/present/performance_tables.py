@@ -144,7 +144,21 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
 
 # Rows of a table of their own, and those that tell the room.
 _OF_LATENCY = ("First token", "Later tokens")
-_OF_ROOM = ("Needed", "In flight", "Users", "Sensitivity", "Prefix cache", "Without cache", "Offload", "Memory")
+_OF_ROOM = (
+    *("Needed", "After a loss", "In flight", "Day", "Users", "Sensitivity"),
+    *("Prefix cache", "Without cache", "Offload", "Memory"),
+)
+    "Needed",
+    "After a loss",
+    "In flight",
+    "Day",
+    "Users",
+    "Sensitivity",
+    "Prefix cache",
+    "Without cache",
+    "Offload",
+    "Memory",
+)
 
 
 def serving_tables(

@@ -11,9 +11,11 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing, FilledBar, Label, text_width
 from sizer.present import words
 from sizer.present.charting import BandChart, band_rows
-from sizer.present.text.serving import YEARS, gib_text, token_spend
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.present.text.serving import gib_text, owned_per_million
+from sizer.sizing.design.served_day import YEARS
+from sizer.sizing.result import DesignAnswer, TokenCost, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
+from sizer.workload.loads import DAY_HOURS
 from sizer.workload.optional_tables import Ownership
 from sizer.workload.serving import LoadKind
 
@@ -46,7 +48,9 @@ def serving_charts(
     if len(design.workloads) > 1:  # their table says it
         return
     yield _capacity(design, found)
-    yield from _cost(design, found, asked, with_cost)
+    owned = owned_per_million(design, asked)
+    drawn = [_day(answer), _cost(answer, owned, asked) if owned or (with_cost and asked is None) else None]
+    yield from (one for one in drawn if one is not None)
 
 
 def _load(found: ServingAnswer) -> BandChart:
@@ -85,15 +89,12 @@ def _load(found: ServingAnswer) -> BandChart:
 
 def _counted(found: ServingAnswer) -> tuple[Estimate, str]:
     """The most within the limits as the target counts it, and its name."""
-    work = found.work
-    rate, users, active = found.requests_per_s, found.users, found.active_users
+    work, rate = found.work, found.requests_per_s
     if work.in_flight is not None:
-        most = found.limit_concurrency * found.replicas
-        return rate.scaled(most / float(rate.value)), "requests in flight"
-    if work.counts_people and users is not None and active is not None:
+        return rate.scaled(found.limit_concurrency * found.replicas / float(rate.value)), "requests in flight"
+    if work.counts_people and found.users is not None:
         is_active = work.load_kind is LoadKind.ACTIVE_USERS
-        people = active if is_active else users
-        return rate.scaled(people / float(rate.value)), "active users" if is_active else "users in all"
+        return rate.scaled(found.users / float(rate.value)), "active users" if is_active else "users in all"
     return rate, "requests/s"
 
 
@@ -129,49 +130,75 @@ def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
     )
 
 
-def _cost(design: DesignAnswer, found: ServingAnswer, asked: Ownership | None, with_cost: bool) -> Iterator[BandChart]:
-    """What a million tokens cost over the load, against the price that the request compares with."""
-    spend = token_spend(design, asked, with_hardware=with_cost)
-    if spend is None:
-        return
-    cost, millions, is_owned = spend
-    price = None if asked is None or asked.cost_per_million_tokens is None else float(asked.cost_per_million_tokens)
-    at, here = found.served_per_s, cost.expected / millions
+def _cost(answer: WorkloadAnswer, owned: TokenCost | None, asked: Ownership | None) -> BandChart | None:
+    """What a million tokens cost over the load, against the price that the request compares with.
+
+    ``owned``: what they cost to own at this load; None: what the hardware does, written off. None without either.
+    """
+    found, day = answer.served, answer.day
+    work, cost = found.work, owned or (None if day is None else day.bought_per_million)
+    if cost is None:
+        return None
+    price = float(asked.cost_per_million_tokens or 0.0) if asked is not None else 0.0
+    at, here = found.served_per_s, cost.expected
     even = here * at / price if price else 0.0
     most = max(float(found.requests_per_s.value), at)
     reach = min(most, _LOADS_BEYOND * max(at, even))
-    top = _COSTLIEST * max(here, price or 0.0)
-    loads = np.geomspace(max(cost.high / millions * at / top, reach / _POINTS**2), reach, _POINTS)
-    ends: list[Floats] = [end / millions * at / loads for end in (cost.expected, cost.low, cost.high)]
-    basis = f"over {asked.years} years of owning" if is_owned and asked else f"of hardware over {YEARS} years"
-    share = asked.utilization_fraction if is_owned and asked else None
-    hours = "around the clock" if share is None else f"in {words.percent(share)} of all hours"
-    unit = f"{cost.currency} for a million {found.work.priced}"
-    finding = f"At {significant(at)} requests/s a million {found.work.priced} cost about {cost.currency} " + (
-        f"{significant(here, 2)} {basis}"
-    )
+    top = _COSTLIEST * max(here, price)
+    loads = np.geomspace(max(cost.high * at / top, reach / _POINTS**2), reach, _POINTS)
+    ends: list[Floats] = [end * at / loads for end in (cost.expected, cost.low, cost.high)]
+    years = YEARS if asked is None else asked.years
+    basis = f"over {years} years of owning" if owned else f"of hardware over {years} years"
+    tokens = f"a million {work.priced}"
+    finding = f"At {significant(at)} requests/s {tokens} cost about {cost.currency} {significant(here, 2)} {basis}"
     if price:
-        finding = (
-            f"Owning costs less than {cost.currency} {plain(price)} for a million {found.work.priced} "
-            f"from about {significant(even, 2)} requests/s on"
-            if even <= most
-            else f"Owning costs more than {cost.currency} {plain(price)} for a million {found.work.priced} at any load"
+        than, where = (
+            ("less", f"from {significant(even, 2)} requests/s on") if even <= most else ("more", "at any load")
         )
-    yield BandChart(
+        finding = f"Owning costs {than} than {cost.currency} {plain(price)} for {tokens} {where}"
+    used = asked.utilization_fraction if asked is not None else None
+    hours = f"in {words.percent(used)} of all hours" if used is not None else "around the clock"
+    return BandChart(
         id="cost",
         finding=finding,
         how=f"Line and band: cost {basis}, between both ends of the price; dot: the load that was asked"
         + ("; dashed: the price compared" if price else ""),
         caption="Cost of tokens by the load.",
-        x_title=f"requests/s {hours}",
-        y_title=unit,
+        x_title=f"requests/s {'in the peak hour of the day' if work.varies else hours}",
+        y_title=f"{cost.currency} for {tokens}",
         rows=band_rows("x", loads, *ends),
         design=(at, min(here, top)),
         label=f"this load: {significant(here, 2)}",
         x_domain=(0.0, _ABOVE * reach),
         top=top,
-        level=None if not price else (price, f"price compared: {plain(price)}"),
+        level=(price, f"price compared: {plain(price)}") if price else None,
         is_falling=True,
+    )
+
+
+def _day(answer: WorkloadAnswer) -> BandChart | None:
+    """Load of the hours of a day, with the most within the limits; None of one load at all hours."""
+    found, work, day = answer.served, answer.served.work, answer.day
+    if day is None or not work.varies:
+        return None
+    loads = found.served_per_s * np.asarray(work.load_by_hour)
+    peak, most = int(np.argmax(loads)), float(found.requests_per_s.value)
+    is_near = most <= _COSTLIEST * loads[peak]
+    return BandChart(
+        id="day",
+        finding=f"The mean load of the day is {words.percent(work.mean_load)} of that of the peak hour; "
+        f"{words.percent(day.idle_share)} of what the GPUs serve is left idle",
+        how="Line: requests in the hours of a day" + ("; dashed: the most within the limits" if is_near else ""),
+        caption="Load of a day.",
+        x_title="hour of the day",
+        y_title="requests/s",
+        rows=band_rows("x", range(DAY_HOURS), loads, loads, loads),
+        design=(float(peak), float(loads[peak])),
+        label=f"peak: {significant(float(loads[peak]))}",
+        x_domain=(0.0, DAY_HOURS - 1.0),
+        top=_ABOVE * (most if is_near else float(loads[peak])),
+        level=(most, f"at most {significant(most)}") if is_near else None,
+        counts_x=True,
     )
 
 
