@@ -148,17 +148,6 @@ _OF_ROOM = (
     *("Needed", "After a loss", "In flight", "Day", "Users", "Sensitivity"),
     *("Prefix cache", "Without cache", "Offload", "Memory"),
 )
-    "Needed",
-    "After a loss",
-    "In flight",
-    "Day",
-    "Users",
-    "Sensitivity",
-    "Prefix cache",
-    "Without cache",
-    "Offload",
-    "Memory",
-)
 
 
 def serving_tables(

@@ -301,7 +301,7 @@ def day_text(answer: WorkloadAnswer) -> str:
     day, work = answer.day, answer.served.work
     if day is None or not (work.varies or work.night_hours):
         return ""
-    tokens = f"{si(day.tokens, '')} {work.priced} in a"
+    tokens = f"{significant(day.tokens)} {work.priced} in a"
     idle = f"{percent(day.idle_share)} of what the GPUs serve within the limits is left idle"
     if work.night_hours:
         return f"{tokens} night of {work.night_hours} hours; {idle}"
