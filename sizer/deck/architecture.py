@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+import numpy as np
+
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.catalog.labels import fact_value
 from sizer.catalog.model import Catalog
@@ -272,22 +274,29 @@ def _charts(context: GuideContext) -> dict[str, BandChart]:
     return {one.id: one for one in serving_charts(context.design, context.answers[0], asked)}
 
 
+# Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
+_LEAST_POINTS = 4
+
+
 def line_chart(data: BandChart) -> LineChart:
     """A chart of the documents as a native one."""
+    places = [row["x"] for row in data.rows]
+    at = sorted({*places, *np.linspace(places[0], places[-1], max(len(data.published), _LEAST_POINTS)).tolist()})
 
     def line(name: str, key: str, role: ChartRole) -> Series:
-        return Series(name, tuple((row["x"], row[key]) for row in data.rows), role)
+        values = np.interp(at, places, [row[key] for row in data.rows])
+        return Series(name, tuple(zip(at, values.tolist(), strict=True)), role)
 
-    (x, y), last = data.design, data.rows[-1]["x"]
+    level = None if data.level is None else data.level[0]
     series = [
         line("Expected", "value", "expected"),
         line("90 % interval, low", "low", "interval"),
         line("90 % interval, high", "high", "interval"),
-        Series("This design", drop_line(x, y, data.level[0] if data.level else None), "design", data.label),
+        Series("This design", drop_line(*data.design, level), "design", data.label),
     ]
     if data.level is not None:
         value, label = data.level
-        series.append(Series("Compared with", ((0.0, value), (last, value)), "target", label))
+        series.append(Series("Compared with", ((0.0, value), (places[-1], value)), "target", label))
     if data.published:
         series.append(Series("Published runs", tuple((x, y) for x, y, _ in data.published), "published"))
     return LineChart(tuple(series), data.x_title, data.y_title, "gpu")

@@ -3,8 +3,6 @@
 import base64
 from dataclasses import replace
 
-import numpy as np
-
 from sizer.base.quantities import grouped, significant
 from sizer.catalog.model import Catalog
 from sizer.deck import architecture
@@ -14,14 +12,11 @@ from sizer.deck.blocks import (
     ChartBlock,
     KeyFigure,
     KeyFigures,
-    LineChart,
     Paragraphs,
-    Series,
     Slide,
     SlideColumn,
     TableBlock,
     TitleSlide,
-    drop_line,
     notes,
 )
 from sizer.deck.presentation import written
@@ -37,7 +32,7 @@ from sizer.guide.further_answers import asks_for_filling, cautions, decisions, f
 from sizer.guide.profile import GUIDE, Edition
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
-from sizer.present.charts import scaling_finding
+from sizer.present.charts import scaling_data
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
@@ -297,10 +292,6 @@ _MOST_LIMITS = 5
 _LEAST_ROWS = 3
 # Risks that the title of their slide has room for.
 _NAMED_RISKS = 3
-# The chart shows sizes up to this many times the design.
-_BEYOND = 2.5
-# Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
-_LEAST_POINTS = 4
 # Columns of the purchases by their titles, with their widths in percent.
 _PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
 _PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
@@ -308,60 +299,20 @@ _PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEAD
 
 def scaling(context: GuideContext) -> Slide | None:
     """Throughput by number of GPUs; None where the design was evaluated at its own size alone."""
-    answer, n_gpus = context.answers[0], context.design.n_gpus
-    if answer.scaling.n_gpus.size < 2 or context.only_serves:  # replicas add
+    answer = context.answers[0]
+    data = scaling_data(answer, context.design.n_gpus)
+    if data is None:
         return None
-    chart = _scaling_chart(answer, n_gpus, context.design.platform.gpu.name)
-    has_circles = any(series.role == "published" for series in chart.series)
     note = "Storage and platform are those of the design at every size."
-    if has_circles:
+    if data.published:
         note += " Circles are published runs with this GPU and software, some in other servers."
     name = f"{words.shortened(answer.workload.name)}: " if context.has_many_workloads else ""
-    finding = scaling_finding(answer, n_gpus)
     return Slide(
         topic="Scaling",
-        title=f"{name}{words.inside_sentence(finding) if name else finding}",
-        columns=(SlideColumn((ChartBlock(chart, note),)),),
+        title=f"{name}{words.inside_sentence(data.finding) if name else data.finding}",
+        columns=(SlideColumn((ChartBlock(architecture.line_chart(data), note),)),),
         notes=notes(context, [result_text.measured(answer)], [one.source for one in answer.evidence]),
     )
-
-
-def _scaling_chart(answer: WorkloadAnswer, n_gpus: int, gpu: str) -> LineChart:
-    unit, grid = words.sample_unit(answer.dnn), answer.scaling
-    gpus = np.atleast_1d(grid.n_gpus)
-    keep = gpus <= max(_BEYOND * n_gpus, gpus[min(_LEAST_POINTS, gpus.size) - 1])
-    gpus = gpus[keep]
-
-    def points(values: object) -> tuple[tuple[float, float], ...]:
-        chosen = np.broadcast_to(np.atleast_1d(np.asarray(values, dtype=float)), keep.shape)[keep]
-        return tuple((float(x), float(y)) for x, y in zip(gpus, chosen, strict=True))
-
-    most = float(gpus.max())
-    high = points(grid.throughput.high)
-    series = [
-        Series("Expected rate", points(grid.throughput.value), "expected"),
-        Series("90 % interval, low", points(grid.throughput.low), "interval"),
-        Series("90 % interval, high", high, "interval", "90 % interval"),
-    ]
-    target = answer.workload.target.samples_per_s
-    if target is not None:
-        label = f"target {significant(target)}"
-        series.append(Series("Target", ((0.0, target), (most, target)), "target", label))
-    published = tuple(
-        (float(one.n_gpus), float(one.published))
-        for one in answer.evidence
-        if one.is_same_stack
-        and one.gpu == gpu
-        and one.n_gpus <= most
-        and one.published <= 1.04 * max(y for _, y in high)
-    )
-    if published:
-        series.append(Series("Published runs", published, "published"))
-    rate = float(answer.throughput.value)
-    label = f"this design: {significant(rate)}"
-    series.append(Series("This design", drop_line(float(n_gpus), rate, target), "design", label))
-    task = "throughput" if answer.is_inference else "training throughput"
-    return LineChart(tuple(series), "GPUs", f"{task}, {unit}", "gpu")
 
 
 def team(context: GuideContext) -> Slide | None:

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 import altair as alt
 
-from sizer.drawings.palette import BAND_OPACITY, Palette
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, Palette
 from sizer.drawings.shapes import text_width, wrapped
 from sizer.present.chart_engine.engine import vega_svg, vega_svg_meanwhile
 from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, altair_config
@@ -84,12 +84,56 @@ class BandChart:
     level: tuple[float, str] | None = None  # a value that is asked for, with its text
     x_limit: float | None = None
     published: tuple[tuple[float, float, str], ...] = ()  # place and source of published runs
-    is_falling: bool = False
+    other: tuple[float, float, str] | None = None  # place and text of an alternative
+    lines: tuple[tuple[Rows, str, str], ...] = ()  # of stages: x and value, text at the end, key of the stage
     counts_x: bool = False  # its places are whole numbers
 
+    @property
+    def is_falling(self) -> bool:
+        """Whether the line ends lower than it begins."""
+        return bool(self.rows[-1]["value"] < self.rows[0]["value"])
 
-# Share of the width from which on a label has no room on its right.
-_FAR = 0.6
+
+# Room of a label about its line, and where it may stand of its point: right below, left above, right above, left below.
+_CLEAR_PX = 3.0
+_SIDES = ((1, 1), (-1, -1), (1, -1), (-1, 1))
+
+
+def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int) -> dict[str, Any]:
+    """Where the text of a point stands clear of the line, of the level that is asked for and of the other point."""
+    start, end = data.x_domain
+    wide, high = PLOT_PX / (end - start), height / data.top
+    line = [[(row["x"] - start) * wide for row in data.rows], [height - row["value"] * high for row in data.rows]]
+    px, py = (at[0] - start) * wide, height - at[1] * high
+    points = [data.design] + ([] if data.other is None else [data.other[:2]])
+    others = [((x - start) * wide, height - y * high) for x, y in points if (x, y) != at]
+    long = text_width(text, CHART_LABEL_PX, semibold=True)
+
+    def is_free(across: int, down: int) -> bool:
+        left, middle = (px + 10 if across > 0 else px - 10 - long), py + 11 * down
+        if left < 0 or left + long > PLOT_PX or not 7 <= middle <= height - 7:
+            return False
+        below, above = middle + 7 + _CLEAR_PX, middle - 7 - _CLEAR_PX
+        crossed = [_height_at(line, left + part * long) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        crossed += [] if data.level is None else [height - data.level[0] * high]
+        crossed += [y for x, y in others if left <= x <= left + long]
+        return all(y < above or y > below for y in crossed)
+
+    across, down = next((side for side in _SIDES if is_free(*side)), (1 if px + long + 10 < PLOT_PX else -1, 1))
+    return {"align": "left" if across > 0 else "right", "dx": 10 * across, "dy": 11 * down}
+
+
+def _height_at(line: list[list[float]], x: float) -> float:
+    """Height of a line of points; beyond its ends it is nowhere."""
+    xs, ys = line
+    place = next((n for n in range(1, len(xs)) if xs[n - 1] <= x <= xs[n]), None)
+    if place is None:
+        return -_FAR_PX
+    share = (x - xs[place - 1]) / max(xs[place] - xs[place - 1], 1e-9)
+    return ys[place - 1] + share * (ys[place] - ys[place - 1])
+
+
+_FAR_PX = 1e6
 
 
 def _ticks(data: BandChart) -> alt.Axis:
@@ -98,31 +142,34 @@ def _ticks(data: BandChart) -> alt.Axis:
     return axis(values=list(range(0, last + 1, step))) if data.counts_x else axis()
 
 
-def band_chart(data: BandChart, palette: Palette, width: int | str, height: int = HEIGHT_PX) -> Chart:
-    """A :class:`BandChart` as it is drawn on pages."""
-    x = alt.X(
-        "x:Q",
-        title=data.x_title,
-        scale=alt.Scale(domain=list(data.x_domain), nice=False),
-        axis=_ticks(data),
-    )
+def band_chart(
+    data: BandChart | None, palette: Palette, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
+) -> Chart | None:
+    """A :class:`BandChart` as it is drawn on pages; None of None."""
+    if data is None:
+        return None
+    domain = alt.Scale(domain=list(data.x_domain), nice=False)
+    x = alt.X("x:Q", title=data.x_title, scale=domain, axis=_ticks(data))
     scale = alt.Scale(domain=[0, data.top], nice=True)
     y = alt.Y("value:Q", scale=scale)
     layers = band_layers(data.rows, x, data.y_title, scale, palette)
+    for rows, text, key in data.lines:
+        colour, at_right = palette.stages[key], rows[-1]["x"] > 0.8 * data.x_domain[1]
+        end = chart_of([{**rows[-1], "text": text}])
+        place: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
+        layers.append(chart_of(rows).mark_line(color=colour, strokeWidth=1.2).encode(x=x, y=y))
+        layers.append(end.mark_text(color=colour, **place).encode(x=x, y=y, text=alt.Text("text:N")))
     if data.level is not None:
-        # Above its right end: a rising curve is far above it there, a falling one below.
-        layers += level_mark(*data.level, scale, palette, align="right")
+        layers += level_mark(*data.level, scale, palette, is_falling=data.is_falling)
     if data.x_limit is not None:
         rule = chart_of([{"x": data.x_limit}]).mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
-    start, end = data.x_domain
-    is_far = data.design[0] > start + _FAR * (end - start)
-    # Below a rising line there is room on its right, above a falling one, too.
-    side: dict[str, Any] = {"align": "right", "dx": -10} if is_far and not data.is_falling else {"dx": 10}
-    drop = -10 if data.is_falling or is_far else 10
-    layers += point_layers(
-        data.design, data.label, (x, y), palette, palette.accent, **{"align": "left", **side}, dy=drop
-    )
+    side = _label_side(data, data.design, data.label, height)
+    layers += point_layers(data.design, data.label, (x, y), palette, palette.accent, **side)
+    if data.other is not None:
+        side = _label_side(data, data.other[:2], data.other[2], height)
+        colour = palette.stages["storage"]
+        layers += point_layers(data.other[:2], data.other[2], (x, y), palette, colour, is_main=False, **side)
     if data.published:
         runs = [dict(zip(("x", "value", "source"), run, strict=True)) for run in data.published]
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
@@ -156,21 +203,12 @@ def point_layers(
     return [*texts, dot]
 
 
-def level_mark(
-    value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False, align: str = "left"
-) -> list[Any]:
-    """The same across a chart with upright values, with its text above an end; ``at_end`` below the right one.
-
-    A rising curve leaves room below the right end, a falling one above the left end.
-    """
+def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, is_falling: bool) -> list[Any]:
+    """The same across a chart with upright values; its text stands above the end at which the curve is far above."""
     mark, at = chart_of([{"value": value, "text": text}]), alt.Y("value:Q", scale=scale)
     rule = mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(y=at)
-    if at_end:
-        words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
-    else:
-        is_left = align == "left"
-        words = mark.mark_text(align=cast(Any, align), baseline="bottom", dx=4 if is_left else -4, dy=-3)
-        words = words.encode(x=alt.value(0 if is_left else "width"))
+    align, dx, end = ("left", 4, 0) if is_falling else ("right", -4, "width")
+    words = mark.mark_text(align=cast(Any, align), baseline="bottom", dx=dx, dy=-3).encode(x=alt.value(end))
     return [rule, words.encode(y=at, text=alt.Text("text:N"))]
 
 

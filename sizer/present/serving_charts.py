@@ -172,7 +172,6 @@ def _cost(answer: WorkloadAnswer, owned: TokenCost | None, asked: Ownership | No
         x_domain=(0.0, _ABOVE * reach),
         top=top,
         level=(price, f"price compared: {plain(price)}") if price else None,
-        is_falling=True,
     )
 
 

@@ -1,29 +1,15 @@
 """Charts of one workload that reads data, for app, guide and engineer's file."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import altair as alt
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
-from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
-from sizer.drawings.shapes import text_width
-from sizer.present import charts
-from sizer.present.charting import (
-    HEIGHT_PX,
-    PLOT_PX,
-    Chart,
-    axis,
-    band_layers,
-    band_rows,
-    finish,
-    level_mark,
-    point_layers,
-    time_unit,
-)
+from sizer.drawings.palette import Palette
+from sizer.present.charting import HEIGHT_PX, BandChart, band_chart, band_rows, time_unit
+from sizer.present.charts import scaling_data
 from sizer.present.figures import PageFigure, charted
-from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
 
@@ -44,13 +30,7 @@ def accuracy_caption(answer: WorkloadAnswer) -> str:
     return "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
 
 
-def accuracy_chart(
-    answer: WorkloadAnswer,
-    n_gpus: int | None = None,
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-    height: int = HEIGHT_PX,
-) -> Chart | None:
+def accuracy_data(answer: WorkloadAnswer, n_gpus: int | None = None) -> BandChart | None:
     """Time to train against the number of GPUs, with its 90 % band.
 
     Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
@@ -68,22 +48,23 @@ def accuracy_chart(
     total, cold = answer.time.total_s, _all_cold_s(answer)
     longest = max(float(curve.high[keep].max()), cold or 0.0)
     factor, unit = time_unit(longest)
-    rows = band_rows("gpus", curve.gpus[keep], *(end[keep] / factor for end in curve[1:]))
-    most = float(curve.gpus.max())
-    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
-    scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
-    title = f"time to train, {unit}"
-    y = alt.Y("value:Q", scale=scale)
-    layers = band_layers(rows, x, title, scale, palette)
     target = answer.workload.target.time_to_train_s
-    if target is not None and target <= 1.06 * longest:
-        layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
-    marks = [(float(total.value), f"this design: {rounded(total, 's')}", True)]
-    if cold is not None:
-        marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
-    for value, text, is_design in marks:
-        layers += _mark(at, value / factor, text, is_design, most, palette, x, y)
-    return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
+    return BandChart(
+        id="accuracy",
+        finding=accuracy_finding(answer, at),
+        how=_how(answer),
+        caption=accuracy_caption(answer),
+        x_title="GPUs",
+        y_title=f"time to train, {unit}",
+        rows=band_rows("x", curve.gpus[keep], *(end[keep] / factor for end in curve[1:])),
+        design=(float(at), float(total.value) / factor),
+        label=f"this design: {rounded(total, 's')}",
+        x_domain=(0.0, 1.03 * float(curve.gpus.max())),
+        top=longest / factor * 1.06,
+        level=None if target is None or target > 1.06 * longest else (target / factor, f"target {duration(target)}"),
+        other=None if cold is None else (float(at), cold / factor, f"{duration(cold)} if every epoch were cold"),
+        counts_x=True,
+    )
 
 
 class _Curve(NamedTuple):
@@ -118,21 +99,6 @@ def _all_cold_s(answer: WorkloadAnswer) -> float | None:
     slower = max(float(time.epochs.value) - 1, 0.0) * (float(time.first_epoch_s.value) - float(time.epoch_s.value))
     total = float(time.total_s.value)
     return total + slower if slower > _APART * total else None
-
-
-def _mark(
-    gpus: int, value: float, text: str, is_design: bool, most: float, palette: Palette, x: alt.X, y: alt.Y
-) -> list[Any]:
-    """Point of the design with its text below the falling line, or a hollow one with its text above."""
-    colour = palette.accent if is_design else palette.stages["storage"]
-    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < PLOT_PX * gpus / most
-    on_right = not below and gpus < 0.65 * most
-    side: dict[str, Any] = {
-        "align": "left" if on_right else "right",
-        "dx": 8 if on_right else -8,
-        "dy": 14 if below else -11,
-    }
-    return point_layers((gpus, value), text, (x, y), palette, colour, is_main=is_design, **side)
 
 
 def _how(answer: WorkloadAnswer) -> str:
@@ -173,27 +139,13 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"
 
 
-def workload_chart(
-    name: str,
-    answer: WorkloadAnswer,
-    n_gpus: int,
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-    height: int = HEIGHT_PX,
-) -> Chart | None:
+def workload_data(name: str, answer: WorkloadAnswer, n_gpus: int) -> BandChart | None:
     """A chart of a workload; None where its kind of work, or this design, has nothing to draw."""
-    if name == "accuracy":
-        return accuracy_chart(answer, n_gpus, palette, width, height)
-    has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
-    return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
+    return accuracy_data(answer, n_gpus) if name == "accuracy" else scaling_data(answer, n_gpus)
 
 
-def workload_figure(
-    name: str, answer: WorkloadAnswer, number: int, n_gpus: int, palette: Palette, height: int = HEIGHT_PX
-) -> PageFigure | None:
-    """The chart as a figure of a document; ``number``: of the workload, from 1."""
-    chart = workload_chart(name, answer, n_gpus, palette, height=height)
-    if chart is None:
+def figure_of(data: BandChart | None, number: int, palette: Palette, height: int = HEIGHT_PX) -> PageFigure | None:
+    """A chart as a figure of a document; ``number``: of the workload, from 1."""
+    if data is None:
         return None
-    caption = "Projected throughput by number of GPUs, with storage and platform fixed."
-    return charted(f"{name}-chart-{number}", chart, accuracy_caption(answer) if name == "accuracy" else caption)
+    return charted(f"{data.id}-chart-{number}", band_chart(data, palette, height=height), data.caption)

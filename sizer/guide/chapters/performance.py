@@ -6,11 +6,9 @@ from typing import Any, TypeAlias
 
 from sizer.base.quantities import significant
 from sizer.calibrate.notes import FitNote
-from sizer.drawings.palette import COLUMN_PX
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.charting import band_chart
-from sizer.present.figures import PageFigure, charted, drawn
+from sizer.present.figures import PageFigure, drawn
 from sizer.present.performance_tables import figures_table, layout_table, models_table, serving_tables, time_table
 from sizer.present.serving_charts import memory_drawing, serving_charts
 from sizer.present.tables import Cell, Field, Table, record_table
@@ -18,7 +16,7 @@ from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
-from sizer.present.workload_charts import workload_figure
+from sizer.present.workload_charts import figure_of, workload_data
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
@@ -174,7 +172,9 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
         "spread": result_text.spread_text(answer) if has_rates else "",
         "resembles": reference_text(answer, design) if has_rates else "",
         "charts": {
-            name: workload_figure(name, answer, number, design.n_gpus, context.palette, height) if is_drawn else None
+            name: figure_of(workload_data(name, answer, design.n_gpus), number, context.palette, height)
+            if is_drawn
+            else None
             for name, is_drawn in draws.items()
         },
         "served": serving_figures(context, answer, number),
@@ -189,9 +189,7 @@ def serving_figures(context: GuideContext, answer: WorkloadAnswer, number: int) 
     """Figures of a model in use by what they show; empty of other workloads."""
     asked = context.result.request.ownership
     charts = {
-        one.id: charted(
-            f"{one.id}-chart-{number}", band_chart(one, context.palette, COLUMN_PX, _SERVED_PX), one.caption
-        )
+        one.id: figure_of(one, number, context.palette, _SERVED_PX)
         for one in serving_charts(context.design, answer, asked)
     }
     memory = memory_drawing(answer)

@@ -23,7 +23,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import note_sentences, note_text
 from sizer.present.text.verdict import reason_texts, selection_text, verdict_text
-from sizer.present.workload_charts import workload_figure
+from sizer.present.workload_charts import accuracy_data, figure_of
 from sizer.questions.data import text as data_text
 from sizer.questions.growth.text import demand_table, platforms_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
@@ -60,7 +60,7 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
         # Of a language model in use: what its users see.
         "stages": serving_tables(context.design, answer, number) or (stage_table(answer, number),),
         # The guide draws the time to train of a single workload.
-        "accuracy": workload_figure("accuracy", answer, number, context.design.n_gpus, context.palette)
+        "accuracy": figure_of(accuracy_data(answer, context.design.n_gpus), number, context.palette)
         if context.has_many_workloads
         else None,
         "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
