@@ -294,9 +294,8 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         usual: float = getattr(use, key)
         tail: float | None = None
         if is_open and work.use is not None:
-            tail = max(
-                min(getattr(use, key.replace("tokens", "tail")), (shape.context_tokens or math.inf) / usual), 1.0
-            )
+            longest = (shape.context_tokens or math.inf) / usual
+            tail = max(min(getattr(use, key.replace("tokens", "tail")), longest), 1.0)
         try:
             mean, variation = stated_length(work, key, usual, tail)
         except RequestError as error:

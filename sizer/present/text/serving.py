@@ -109,12 +109,9 @@ def lengths_text(work: ServingWork) -> str:
     """Mean lengths of a request."""
     cached = f" ({percent(work.prefix_cached)} of them in a cache of earlier prompts)" if work.prefix_cached else ""
     out = "one vector" if work.is_embedding else grouped(work.output_tokens)
-    tails = [
-        f"{grouped(tail)} {way}"
-        for name, way in (("input", "in"), ("output", "out"))
-        if (tail := work.length_at(name, 95))
-    ]
-    longest = f"; 95th percentiles {listed(tails)}" if tails else ""
+    tails = [(work.length_at("input", 95), "in"), (work.length_at("output", 95), "out")]
+    told = [f"{grouped(tail)} {way}" for tail, way in tails if tail is not None]
+    longest = f"; 95th percentiles {listed(told)}" if told else ""
     return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out{longest}"
 
 
@@ -286,15 +283,11 @@ def energy_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         return ""
     watts = si(float(design.quantities.power_typical_w[0]), "W")
     load = "over the day" if work.varies else "at this load"
-    carbon = day.kg_co2_per_million
+    told = "" if day.kg_co2_per_million is None else significant(day.kg_co2_per_million, 2)
+    carbon = f"; {told}{NARROW_SPACE}kg of CO2, with the PUE where it is stated" if told else ""
     return (
         f"about {significant(day.kwh_per_million, 2)}{NARROW_SPACE}kWh for a million {work.priced} {load}, of all "
-        f"equipment at its typical {watts}{' throughout' if work.varies else ''}, without cooling"
-        + (
-            ""
-            if carbon is None
-            else f"; {significant(carbon, 2)}{NARROW_SPACE}kg of CO2, with the PUE where it is stated"
-        )
+        f"equipment at its typical {watts}{' throughout' if work.varies else ''}, without cooling{carbon}"
     )
 
 
@@ -303,7 +296,7 @@ def day_text(answer: WorkloadAnswer) -> str:
     day, work = answer.day, answer.served.work
     if day is None or not (work.varies or work.night_hours):
         return ""
-    tokens = f"{si(day.tokens, '')} {work.priced} in a"
+    tokens = f"{significant(day.tokens / 1e6)} million {work.priced} in a"
     idle = f"{percent(day.idle_share)} of what the GPUs serve within the limits is left idle"
     if work.night_hours:
         return f"{tokens} night of {work.night_hours} hours; {idle}"
