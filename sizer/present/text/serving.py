@@ -54,6 +54,8 @@ def load_text(work: ServingWork) -> str:
             )
         case LoadKind.ACTIVE_USERS if work.people is not None:
             return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
+        case LoadKind.REQUESTS_A_DAY:
+            return f"{number} requests a day, in the peak hour {rate}"
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
@@ -451,11 +453,6 @@ def cost_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people{rent}"
 
 
-def _millions(found: ServingAnswer, seconds: float) -> float:
-    """Millions of tokens that are priced."""
-    return found.served_per_s * found.work.priced_tokens * found.work.mean_load * seconds / 1e6
-
-
 def _each_text(cost: CostInterval | TokenCost, pieces: float) -> str:
     low, middle, high = (significant(end / pieces, 2) for end in (cost.low, cost.expected, cost.high))
     return f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high})"
@@ -477,7 +474,9 @@ def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
         return 0.0
     # A day that is stated says itself how much of the peak is used.
     used = asked.utilization_fraction or 1.0
-    return sum(_millions(one, asked.years * YEAR_S) * (1.0 if one.work.varies else used) for one in served)
+    return sum(
+        one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used) for one in served
+    )
 
 
 def token_cost(design: DesignAnswer, asked: Ownership | None) -> tuple[str, bool | None]:

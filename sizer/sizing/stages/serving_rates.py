@@ -236,6 +236,12 @@ class ServingAnswer:
         return self.tokens_per_s.scaled(1 / self.work.priced_tokens)
 
     @property
+    def mean_tokens_per_s(self) -> float:
+        """Tokens of all replicas, mean over a day with the load of every hour."""
+        asked = self.work.asked_rate if self.load == "asked" and self.work.in_flight is None else None
+        return (asked or self.served_per_s) * self.work.priced_tokens * self.work.mean_load
+
+    @property
     def sure_tokens_per_s(self) -> float:
         """Tokens of all replicas, the most within the limits that is kept with the confidence asked for."""
         return float(self.tokens_per_s.value) * math.exp(
