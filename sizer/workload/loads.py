@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.base.estimate import normal_quantile
-from sizer.workload.request import DailyProfile, Workload
+from sizer.base.units import DAY_S, HOUR_S
+from sizer.workload.request import DailyProfile, Target, Workload
 
 DAY_HOURS = 24
 # Percentile of lengths that a request states.
@@ -114,6 +115,19 @@ def load_by_hour(work: Workload, place: str) -> tuple[float, ...]:
     if not max(hours) > 0:
         raise RequestError(f"{place}.load_by_hour: no hour has a load; write 24 values of which one is above 0")
     return tuple(load / max(hours) for load in hours)
+
+
+def night_target(target: Target, hours: int) -> Target:
+    """A target of work that runs in some hours of the night alone, in these hours."""
+    times = {
+        "time_to_train_s": hours / DAY_HOURS,
+        "samples_per_s": DAY_HOURS / hours,
+        "tokens_per_s": DAY_HOURS / hours,
+    }
+    changed = {name: by * stated for name, by in times.items() if (stated := getattr(target, name)) is not None}
+    if target.time_to_train_s is not None and target.time_to_train_s <= DAY_S:
+        changed["time_to_train_s"] = min(target.time_to_train_s, hours * HOUR_S)  # in one night
+    return target.model_copy(update=changed)
 
 
 @cache

@@ -34,6 +34,7 @@ from sizer.workload.language import (
     in_tokens,
     trains_language,
 )
+from sizer.workload.loads import night_target
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 from sizer.workload.serving import NightWork, ServingWork, at_night, check_not_served, in_requests, is_served
@@ -227,15 +228,16 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         serving = replace(_served(request, index, catalog), shares_with=beside)
     else:
         check_not_served(work, place)
-        work, language = in_tokens(work, dnn, place, request, catalog)
         if work.night_hours is not None:
             by_day = tuple(one for one in _served_beside(request, index, catalog) if one.night_hours is None)
             night = _night(work, by_day, place)
-            if language is None or request.team is not None:
-                raise RequestError(
-                    f"{place}.night_hours: this is of a language model that is trained beside others in use, without "
-                    "a [team], whose jobs run at night, too; remove it"
-                )
+            work = work.model_copy(update={"target": night_target(work.target, night.hours)})
+        work, language = in_tokens(work, dnn, place, request, catalog)
+        if night is not None and (language is None or request.team is not None):
+            raise RequestError(
+                f"{place}.night_hours: this is of a language model that is trained beside others in use, without a "
+                "[team], whose jobs run at night, too; remove it"
+            )
         check_length(work, place)
     _check_cost_per_token(request, catalog)
     for number, job in enumerate(() if request.team is None else request.team.job):

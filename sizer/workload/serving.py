@@ -99,6 +99,7 @@ class LoadKind(Enum):
     """What the target of a serving counts, which decides what "concurrent" means in its answer."""
 
     REQUESTS = "requests"
+    REQUESTS_A_DAY = "requests-a-day"
     IN_FLIGHT = "requests-in-flight"
     ACTIVE_USERS = "active-users"
     USERS = "users"
@@ -294,9 +295,8 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         usual: float = getattr(use, key)
         tail: float | None = None
         if is_open and work.use is not None:
-            tail = max(
-                min(getattr(use, key.replace("tokens", "tail")), (shape.context_tokens or math.inf) / usual), 1.0
-            )
+            longest = (shape.context_tokens or math.inf) / usual
+            tail = max(min(getattr(use, key.replace("tokens", "tail")), longest), 1.0)
         try:
             mean, variation = stated_length(work, key, usual, tail)
         except RequestError as error:
@@ -452,7 +452,7 @@ def _rate(
         return LoadKind.REQUESTS, 0.0, None
     stated = target.requests_per_s if target.requests_per_s is not None else target.samples_per_s
     if target.requests_per_day is not None:
-        stated = target.requests_per_day / DAY_S / mean_load
+        return LoadKind.REQUESTS_A_DAY, target.requests_per_day, target.requests_per_day / DAY_S / mean_load
     if stated is not None:
         return LoadKind.REQUESTS, stated, stated
     if target.tokens_per_s is not None:

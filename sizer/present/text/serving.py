@@ -53,6 +53,8 @@ def load_text(work: ServingWork) -> str:
             )
         case LoadKind.ACTIVE_USERS if work.people is not None:
             return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
+        case LoadKind.REQUESTS_A_DAY:
+            return f"{number} requests a day, in the peak hour {rate}"
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
@@ -106,12 +108,9 @@ def lengths_text(work: ServingWork) -> str:
     """Mean lengths of a request."""
     cached = f" ({percent(work.prefix_cached)} of them in a cache of earlier prompts)" if work.prefix_cached else ""
     out = "one vector" if work.is_embedding else grouped(work.output_tokens)
-    tails = [
-        f"{grouped(tail)} {way}"
-        for name, way in (("input", "in"), ("output", "out"))
-        if (tail := work.length_at(name, 95))
-    ]
-    longest = f"; 95th percentiles {listed(tails)}" if tails else ""
+    tails = [(work.length_at("input", 95), "in"), (work.length_at("output", 95), "out")]
+    told = [f"{grouped(tail)} {way}" for tail, way in tails if tail is not None]
+    longest = f"; 95th percentiles {listed(told)}" if told else ""
     return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out{longest}"
 
 
@@ -284,15 +283,11 @@ def energy_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         return ""
     watts = si(float(design.quantities.power_typical_w[0]), "W")
     load = "over the day" if work.varies else "at this load"
-    carbon = day.kg_co2_per_million
+    told = "" if day.kg_co2_per_million is None else significant(day.kg_co2_per_million, 2)
+    carbon = f"; {told}{NARROW_SPACE}kg of CO2, with the PUE where it is stated" if told else ""
     return (
         f"about {significant(day.kwh_per_million, 2)}{NARROW_SPACE}kWh for a million {work.priced} {load}, of all "
-        f"equipment at its typical {watts}{' throughout' if work.varies else ''}, without cooling"
-        + (
-            ""
-            if carbon is None
-            else f"; {significant(carbon, 2)}{NARROW_SPACE}kg of CO2, with the PUE where it is stated"
-        )
+        f"equipment at its typical {watts}{' throughout' if work.varies else ''}, without cooling{carbon}"
     )
 
 
@@ -301,7 +296,7 @@ def day_text(answer: WorkloadAnswer) -> str:
     day, work = answer.day, answer.served.work
     if day is None or not (work.varies or work.night_hours):
         return ""
-    tokens = f"{significant(day.tokens)} {work.priced} in a"
+    tokens = f"{significant(day.tokens / 1e6)} million {work.priced} in a"
     idle = f"{percent(day.idle_share)} of what the GPUs serve within the limits is left idle"
     if work.night_hours:
         return f"{tokens} night of {work.night_hours} hours; {idle}"
@@ -456,11 +451,6 @@ def cost_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people{rent}"
 
 
-def _millions(found: ServingAnswer, seconds: float) -> float:
-    """Millions of tokens that are priced."""
-    return found.served_per_s * found.work.priced_tokens * found.work.mean_load * seconds / 1e6
-
-
 def _each_text(cost: TokenCost, pieces: float = 1.0) -> str:
     low, middle, high = (significant(end / pieces, 2) for end in (cost.low, cost.expected, cost.high))
     return f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high})"
@@ -482,7 +472,9 @@ def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
         return 0.0
     # A day that is stated says itself how much of the peak is used.
     used = asked.utilization_fraction or 1.0
-    return sum(_millions(one, asked.years * YEAR_S) * (1.0 if one.work.varies else used) for one in served)
+    return sum(
+        one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used) for one in served
+    )
 
 
 def owned_per_million(design: DesignAnswer, asked: Ownership | None) -> TokenCost | None:

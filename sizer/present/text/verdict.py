@@ -306,7 +306,13 @@ def _served_texts(design: DesignAnswer) -> list[str]:
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
-    if served and len(served) < len(design.workloads):
+    found += [
+        f"{answer.workload.name} has {significant(night.gpus)} of the {words.plural(design.n_gpus, 'GPU')} in "
+        f"{night.hours} hours of the night from {night.first_hour}:00 on; models in use keep the others."
+        for answer in design.workloads
+        if (night := answer.night) is not None
+    ]
+    if served and any(answer.night is None and answer.serving is None for answer in design.workloads):
         needed = sum(one.gpus_needed for one in served)
         found.append(
             f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "

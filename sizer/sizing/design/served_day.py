@@ -40,7 +40,7 @@ def _day(
     design: DesignAnswer, answer: WorkloadAnswer, request: SizingRequest, catalog: Catalog, prices: PriceBook
 ) -> ServedDay:
     served, work = answer.served, answer.served.work
-    tokens = served.served_per_s * work.priced_tokens * work.mean_load * DAY_S
+    tokens = served.mean_tokens_per_s * DAY_S
     most = float(served.tokens_per_s.value) * DAY_S * (work.mean_load if work.night_hours else 1.0)
     day = ServedDay(tokens=tokens, idle_share=max(1 - tokens / most, 0.0))
     if len(design.workloads) > 1:  # of several, none of what follows is one's own

@@ -10,7 +10,6 @@ from sizer.sizing.checks import FactKind
 from sizer.sizing.stages import language_rates, serving_rates
 from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import ServerRows
-from sizer.workload.loads import DAY_HOURS
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
 
@@ -30,11 +29,11 @@ class LaidOutModel:
 
 
 def _language_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
-    """Rates of every row: of a training at night the mean over the day, on the GPUs that models in use leave."""
+    """Rates of every row: of a training at night on the GPUs that models in use leave."""
     found = language_rates.language_run(work, hosts)
     if work.night is None:
         return found
-    share = serving_rates.night_share(work.night, hosts) * work.night.hours / DAY_HOURS
+    share = serving_rates.night_share(work.night, hosts)
     return replace(found, median_samples_per_s=share * found.median_samples_per_s, fits=found.fits & (share > 0))
 
 

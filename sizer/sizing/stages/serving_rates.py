@@ -68,6 +68,8 @@ _ALIKE_STAY = 2 / 3
 # Share of a server's memory that may hold earlier prompts: the system and the engine have the rest. Assumed.
 _OFFLOADED = 0.5
 _NARROW = "nvfp4"
+# Above the GPUs of any server.
+_MOST_GPUS = 10_000
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
@@ -236,6 +238,12 @@ class ServingAnswer:
         return self.tokens_per_s.scaled(1 / self.work.priced_tokens)
 
     @property
+    def mean_tokens_per_s(self) -> float:
+        """Tokens of all replicas, mean over a day with the load of every hour."""
+        asked = self.work.asked_rate if self.load == "asked" and self.work.in_flight is None else None
+        return (asked or self.served_per_s) * self.work.priced_tokens * self.work.mean_load
+
+    @property
     def sure_tokens_per_s(self) -> float:
         """Tokens of all replicas, the most within the limits that is kept with the confidence asked for."""
         return float(self.tokens_per_s.value) * math.exp(
@@ -300,7 +308,7 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
         if not layouts[0]:
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
-        which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
+        which, counts = _allotted(asked, layouts, servers[rows])
         each, log_sd, least = np.array(
             [(one.rate, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
@@ -317,17 +325,16 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
 
 def _kinds(hosts: ServerRows) -> tuple[dict[_Servers, Ints], Ints]:
     """Servers that compute alike with the rows that have them, and the number of servers of every row."""
-    shape, cols, groups = hosts.shape, hosts.cols, hosts.groups
-    group, per_server, servers = (
-        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
-    )
-    pairs, kind = np.unique(np.stack([group, per_server]).astype(np.int64), axis=1, return_inverse=True)
+    cols, groups = hosts.cols, hosts.groups
+    codes = np.asarray(cols.compute * _MOST_GPUS + cols.gpus_per_server, dtype=np.int64)
+    every = np.broadcast_to(codes, hosts.shape).reshape(-1)
     found: dict[_Servers, list[Ints]] = {}
-    for place, (number, used) in enumerate(pairs.T.tolist()):
-        of = groups[number]
+    for code in np.unique(codes).tolist():
+        of, used = groups[code // _MOST_GPUS], code % _MOST_GPUS
         one = _servers(of.server, of.gpu, used, of.fabric, hosts.catalog)
-        found.setdefault(one, []).append(np.flatnonzero(np.ravel(kind) == place))
-    return {one: np.concatenate(rows) for one, rows in found.items()}, servers.astype(np.int64)
+        found.setdefault(one, []).append(np.flatnonzero(every == code))
+    servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
+    return {one: np.concatenate(rows) for one, rows in found.items()}, servers
 
 
 def night_share(night: NightWork, hosts: ServerRows) -> Floats:
