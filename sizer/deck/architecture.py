@@ -263,7 +263,7 @@ def capacity(context: GuideContext) -> Slide | None:
     found, memory = _charts(context), memory_drawing(context.answers[0])
     assert memory is not None  # it is a model in use
     first = found["capacity"]
-    blocks = (SlideColumn((ChartBlock(line_chart(first)), DrawingBlock(memory))),)
+    blocks: tuple[SlideColumn, ...] = (SlideColumn((ChartBlock(line_chart(first)), DrawingBlock(memory))),)
     if (cost := found.get("cost")) is not None:
         blocks = tuple(SlideColumn((ChartBlock(line_chart(one), one.finding),), 50) for one in (first, cost))
     return Slide("Capacity", first.finding, blocks, notes=notes(context, [memory.title]))
@@ -296,7 +296,7 @@ def line_chart(data: BandChart) -> LineChart:
     ]
     if data.level is not None:
         value, label = data.level
-        series.append(Series("Compared with", ((0.0, value), (places[-1], value)), "target", label))
+        series.append(Series("Target", ((0.0, value), (places[-1], value)), "target", label))
     if data.published:
         series.append(Series("Published runs", tuple((x, y) for x, y, _ in data.published), "published"))
     return LineChart(tuple(series), data.x_title, data.y_title, "gpu")
