@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from sizer.base.arrays import Floats
+import numpy as np
+
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.catalog.labels import fact_value
 from sizer.catalog.model import Catalog
@@ -22,6 +23,7 @@ from sizer.deck.blocks import (
     Slide,
     SlideColumn,
     TableBlock,
+    drop_line,
     notes,
 )
 from sizer.deck.drawing_shapes import scale_in
@@ -37,15 +39,16 @@ from sizer.guide.context import GuideContext
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
+from sizer.present.charting import BandChart
 from sizer.present.facility_tables import facility_table
+from sizer.present.performance_tables import models_table
+from sizer.present.serving_charts import memory_drawing, serving_charts
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import rack_texts, rack_trade_off
 from sizer.present.text.stages import next_bottleneck, stage_finding
-from sizer.present.workload_charts import load_finding
 from sizer.sizing.design.decisions import RackChoice, RackLimit
 from sizer.sizing.result import STAGES, WorkloadAnswer
-from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
 
 # Points a pixel below which the small type of a drawing is too small to be read from the back of a room.
 _LEAST_SCALE = 1.0
@@ -224,7 +227,7 @@ def data_path(context: GuideContext) -> Slide:
     """The stages of the first workload that reads data, with a table of several; of models in use, rate and time."""
     first = next((answer for answer in context.answers if answer.kind.reads_data), context.answers[0])
     if context.only_serves:
-        return _in_use(context, first.served)
+        return _in_use(context)
     drawing = datapath(context.design, first, words.sample_unit(first.dnn))
     below: Block = TableBlock(_bottlenecks(context))
     if not context.has_many_workloads:
@@ -240,26 +243,63 @@ def data_path(context: GuideContext) -> Slide:
     )
 
 
-def _in_use(context: GuideContext, found: ServingAnswer) -> Slide:
-    """Output of a GPU by the time between tokens; embeddings have no tokens to wait for."""
-    texts = Paragraphs(tuple(result_text.reason(context.result)), largest=14.0)
-    if found.work.is_embedding:
-        return Slide("Rate and latency", stage_finding(context.answers[0]), (SlideColumn((texts,)),))
-    curve = serving_curve(found)
+def _in_use(context: GuideContext) -> Slide:
+    """Output of a GPU by the time between tokens; of several models, what each serves."""
+    texts, found = Paragraphs(tuple(result_text.reason(context.result)), largest=14.0), _charts(context)
+    if context.has_many_workloads or "load" not in found:
+        block: Block = TableBlock(models_table(context.answers)) if context.has_many_workloads else texts
+        title = f"{words.plural(len(context.answers), 'model')} in use at the same time"
+        finding = title if context.has_many_workloads else found["capacity"].finding
+        return Slide("Rate and latency", finding, (SlideColumn((block,)),), notes=notes(context, texts.paragraphs))
+    chart = found["load"]
+    column = SlideColumn((ChartBlock(line_chart(chart), chart.how),))
+    return Slide("Rate and latency", chart.finding, (column,), notes=notes(context, texts.paragraphs))
 
-    def line(name: str, values: Floats, role: ChartRole) -> Series:
-        return Series(name, tuple((1e3 * float(t), float(v)) for t, v in zip(curve.token_s, values, strict=True)), role)
 
-    output, (token_s, rate) = curve.tokens_per_s, curve.at
-    lines = (
-        line("Expected output", output.value, "expected"),
-        line("90 % interval, low", output.low, "interval"),
-        line("90 % interval, high", output.high, "interval"),
-        Series("This load", ((1e3 * token_s, 0.0), (1e3 * token_s, 0.6 * rate), (1e3 * token_s, rate)), "design"),
-    )
-    chart = LineChart(lines, "time between tokens, ms", "output of a GPU, tokens/s", "gpu")
-    columns = (SlideColumn((ChartBlock(chart),)),)
-    return Slide("Rate and latency", load_finding(found, curve), columns, notes=notes(context, texts.paragraphs))
+def capacity(context: GuideContext) -> Slide | None:
+    """What more servers would serve, what the tokens cost, and what fills a GPU; None but of one model in use."""
+    if not context.only_serves or context.has_many_workloads:
+        return None
+    found, memory = _charts(context), memory_drawing(context.answers[0])
+    assert memory is not None  # it is a model in use
+    first = found["capacity"]
+    blocks: tuple[SlideColumn, ...] = (SlideColumn((ChartBlock(line_chart(first)), DrawingBlock(memory))),)
+    if (cost := found.get("cost")) is not None:
+        blocks = tuple(SlideColumn((ChartBlock(line_chart(one), one.finding),), 50) for one in (first, cost))
+    return Slide("Capacity", first.finding, blocks, notes=notes(context, [memory.title]))
+
+
+def _charts(context: GuideContext) -> dict[str, BandChart]:
+    asked = context.result.request.ownership
+    return {one.id: one for one in serving_charts(context.design, context.answers[0], asked)}
+
+
+# Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
+_LEAST_POINTS = 4
+
+
+def line_chart(data: BandChart) -> LineChart:
+    """A chart of the documents as a native one."""
+    places = [row["x"] for row in data.rows]
+    at = sorted({*places, *np.linspace(places[0], places[-1], max(len(data.published), _LEAST_POINTS)).tolist()})
+
+    def line(name: str, key: str, role: ChartRole) -> Series:
+        values = np.interp(at, places, [row[key] for row in data.rows])
+        return Series(name, tuple(zip(at, values.tolist(), strict=True)), role)
+
+    level = None if data.level is None else data.level[0]
+    series = [
+        line("Expected", "value", "expected"),
+        line("90 % interval, low", "low", "interval"),
+        line("90 % interval, high", "high", "interval"),
+        Series("This design", drop_line(*data.design, level), "design", data.label),
+    ]
+    if data.level is not None:
+        value, label = data.level
+        series.append(Series("Target", ((0.0, value), (places[-1], value)), "target", label))
+    if data.published:
+        series.append(Series("Published runs", tuple((x, y) for x, y, _ in data.published), "published"))
+    return LineChart(tuple(series), data.x_title, data.y_title, "gpu")
 
 
 def _bottlenecks(context: GuideContext) -> Table:
@@ -289,9 +329,11 @@ def _following(answer: WorkloadAnswer) -> str:
     return f"{STAGES[following.key]}, {words.headroom(ratio)}"
 
 
-def racks(context: GuideContext) -> Slide:
-    """The racks with what stands in them, and what the room must supply."""
+def racks(context: GuideContext) -> Slide | None:
+    """The racks with what stands in them, and what the room must supply; None of a workstation at a desk."""
     design = context.design
+    if design.is_workstation:
+        return None
     plan = design.plan
     counts = design.quantities
     some_weight = any(rack.has_unknown_weight for rack in plan.racks)

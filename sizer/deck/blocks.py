@@ -90,6 +90,17 @@ class Series:
     label: str = ""
 
 
+# The label of the design stands on its drop line, at the first of these shares of its rate that is clear of the target.
+_LABEL_AT = (0.3, 0.6)
+_CLEAR = 0.15  # of the rate
+
+
+def drop_line(x: float, y: float, target: float | None) -> tuple[tuple[float, float], ...]:
+    """Points of the line from the design down to its axis; the second one carries its label."""
+    is_near = target is not None and abs(target - _LABEL_AT[0] * y) < _CLEAR * y
+    return ((x, 0.0), (x, _LABEL_AT[is_near] * y), (x, y))
+
+
 @dataclass(frozen=True)
 class LineChart:
     """Native chart of lines and points over numbers, both axes from zero."""

@@ -3,8 +3,6 @@
 import base64
 from dataclasses import replace
 
-import numpy as np
-
 from sizer.base.quantities import grouped, significant
 from sizer.catalog.model import Catalog
 from sizer.deck import architecture
@@ -14,9 +12,7 @@ from sizer.deck.blocks import (
     ChartBlock,
     KeyFigure,
     KeyFigures,
-    LineChart,
     Paragraphs,
-    Series,
     Slide,
     SlideColumn,
     TableBlock,
@@ -36,7 +32,7 @@ from sizer.guide.further_answers import asks_for_filling, cautions, decisions, f
 from sizer.guide.profile import GUIDE, Edition
 from sizer.present import words
 from sizer.present.bill_tables import cost_table, price_note
-from sizer.present.charts import scaling_finding
+from sizer.present.charts import scaling_data
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
@@ -156,7 +152,7 @@ def _workloads(context: GuideContext) -> Table:
                 result_text.network_text,
                 width=28,
             ),
-            Field("Data set", result_text.dataset_text, width=30),
+            Field("Model store" if context.design.only_serves else "Data set", result_text.dataset_text, width=30),
             Field("Target", lambda answer: _target(context, answer), width=22),
         ],
     )
@@ -296,13 +292,6 @@ _MOST_LIMITS = 5
 _LEAST_ROWS = 3
 # Risks that the title of their slide has room for.
 _NAMED_RISKS = 3
-# The chart shows sizes up to this many times the design.
-_BEYOND = 2.5
-# Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.
-_LEAST_POINTS = 4
-# The label of the design stands on its drop line, at the first of these shares of its rate that is clear of the target.
-_LABEL_AT = (0.3, 0.6)
-_CLEAR = 0.15  # of the rate
 # Columns of the purchases by their titles, with their widths in percent.
 _PRICE_HEADS = ("Parts", "Parts with a price", "Price range")
 _PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEADS, 23), "Maximum draw": 17}
@@ -310,62 +299,20 @@ _PURCHASES = {"Year": 12, "Owned": 12, "Bought": 36, **dict.fromkeys(_PRICE_HEAD
 
 def scaling(context: GuideContext) -> Slide | None:
     """Throughput by number of GPUs; None where the design was evaluated at its own size alone."""
-    answer, n_gpus = context.answers[0], context.design.n_gpus
-    if answer.scaling.n_gpus.size < 2 or context.only_serves:  # replicas add
+    answer = context.answers[0]
+    data = scaling_data(answer, context.design.n_gpus)
+    if data is None:
         return None
-    chart = _scaling_chart(answer, n_gpus, context.design.platform.gpu.name)
-    has_circles = any(series.role == "published" for series in chart.series)
     note = "Storage and platform are those of the design at every size."
-    if has_circles:
+    if data.published:
         note += " Circles are published runs with this GPU and software, some in other servers."
     name = f"{words.shortened(answer.workload.name)}: " if context.has_many_workloads else ""
-    finding = scaling_finding(answer, n_gpus)
     return Slide(
         topic="Scaling",
-        title=f"{name}{words.inside_sentence(finding) if name else finding}",
-        columns=(SlideColumn((ChartBlock(chart, note),)),),
+        title=f"{name}{words.inside_sentence(data.finding) if name else data.finding}",
+        columns=(SlideColumn((ChartBlock(architecture.line_chart(data), note),)),),
         notes=notes(context, [result_text.measured(answer)], [one.source for one in answer.evidence]),
     )
-
-
-def _scaling_chart(answer: WorkloadAnswer, n_gpus: int, gpu: str) -> LineChart:
-    unit, grid = words.sample_unit(answer.dnn), answer.scaling
-    gpus = np.atleast_1d(grid.n_gpus)
-    keep = gpus <= max(_BEYOND * n_gpus, gpus[min(_LEAST_POINTS, gpus.size) - 1])
-    gpus = gpus[keep]
-
-    def points(values: object) -> tuple[tuple[float, float], ...]:
-        chosen = np.broadcast_to(np.atleast_1d(np.asarray(values, dtype=float)), keep.shape)[keep]
-        return tuple((float(x), float(y)) for x, y in zip(gpus, chosen, strict=True))
-
-    most = float(gpus.max())
-    high = points(grid.throughput.high)
-    series = [
-        Series("Expected rate", points(grid.throughput.value), "expected"),
-        Series("90 % interval, low", points(grid.throughput.low), "interval"),
-        Series("90 % interval, high", high, "interval", "90 % interval"),
-    ]
-    target = answer.workload.target.samples_per_s
-    if target is not None:
-        label = f"target {significant(target)}"
-        series.append(Series("Target", ((0.0, target), (most, target)), "target", label))
-    published = tuple(
-        (float(one.n_gpus), float(one.published))
-        for one in answer.evidence
-        if one.is_same_stack
-        and one.gpu == gpu
-        and one.n_gpus <= most
-        and one.published <= 1.04 * max(y for _, y in high)
-    )
-    if published:
-        series.append(Series("Published runs", published, "published"))
-    rate = float(answer.throughput.value)
-    label = f"this design: {significant(rate)}"
-    is_near = target is not None and abs(target - _LABEL_AT[0] * rate) < _CLEAR * rate
-    drop = ((float(n_gpus), 0.0), (float(n_gpus), _LABEL_AT[is_near] * rate), (float(n_gpus), rate))
-    series.append(Series("This design", drop, "design", label))
-    task = "throughput" if answer.is_inference else "training throughput"
-    return LineChart(tuple(series), "GPUs", f"{task}, {unit}", "gpu")
 
 
 def team(context: GuideContext) -> Slide | None:
@@ -557,6 +504,7 @@ _SLIDES = (
     why,
     architecture.architecture,
     architecture.data_path,
+    architecture.capacity,
     architecture.racks,
     scaling,
     team,

@@ -84,7 +84,7 @@ class GuideContext:
     @property
     def only_serves(self) -> bool:
         """Whether nothing is trained: no data set is read, and no epochs are counted."""
-        return all(answer.serving is not None for answer in self.answers)
+        return self.design.only_serves
 
     @property
     def serves(self) -> bool:

@@ -85,7 +85,15 @@ _GUIDE = (
         applies=lambda context: _stores_more(context) and short_chapters.storage_performance_applies(context),
     ),
     _ChapterPlan("software", "Software", architecture.software, applies=_is_cluster),
-    _ChapterPlan("performance", "Performance and headroom", performance.content, applies=_performs),
+    _ChapterPlan(
+        "performance", "Serving performance", performance.content, applies=lambda context: context.only_serves
+    ),
+    _ChapterPlan(
+        "performance",
+        "Performance and headroom",
+        performance.content,
+        applies=lambda context: not context.only_serves and _performs(context),
+    ),
     _ChapterPlan(
         "availability",
         "Availability and goodput",

@@ -188,8 +188,6 @@ def _design_lines(design: DesignAnswer, request: SizingRequest | None = None) ->
 
 
 _IN_STEP = "part of the GPUs' step"
-# A stage that a workload does not use has no limit. [samples/s]
-_NO_LIMIT = 1e15
 
 
 def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
@@ -222,6 +220,11 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
     lines += [
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         *_measured_lines(answer, unit),
+    ]
+    if answer.serving is not None:  # requests come from users, and replicas exchange nothing
+        lines.append(f"  utilization  {percent(answer.gpu_busy_fraction)} of the most within the limits")
+        return [*lines, *(f"  note: {warning}" for warning in cautions(answer))]
+    lines += [
         *([] if not answer.kind.reads_data else [f"  storage      {reads}"]),
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
@@ -247,8 +250,6 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         lines.append(f"  to train     {value} (90 % interval {low} to {high})")
     lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
-        if answer.serving is not None and (stage.key == "exchange" or float(stage.capacity.value) > _NO_LIMIT):
-            continue  # requests come from users, and replicas exchange nothing
         mark = ">" if stage.is_limiting else " "
         label = f"    {mark} {STAGES[stage.key]:<20}"
         if isinstance(stage.reason, ExchangeReason) and stage.reason.is_in_step:

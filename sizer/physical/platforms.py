@@ -138,6 +138,8 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     """
     check_names(catalog, request)
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
+    served = served_works(request, catalog)
+    works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(
@@ -149,19 +151,25 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
             tuple(request.existing.switches),
             sets_bytes,
             eras_asked(catalog, request),
-            works := served_works(request, catalog),
+            works,
+            is_workgroup,
             request.growth is None,
             alone,
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, alone))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, is_workgroup, alone))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
 
 
 def _fitting(
-    catalog: Catalog, request: SizingRequest, sets_bytes: tuple[float, ...], works: tuple[ServingWork, ...], alone: bool
+    catalog: Catalog,
+    request: SizingRequest,
+    sets_bytes: tuple[float, ...],
+    works: tuple[ServingWork, ...],
+    is_workgroup: bool,
+    alone: bool,
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
     servers = servers_asked(catalog, asked, eras)
@@ -191,7 +199,6 @@ def _fitting(
     # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
-    is_workgroup = sum(work.users or 0 for work in works) <= _WORKGROUP
     found = tuple(
         platform
         for server in servers

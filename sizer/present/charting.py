@@ -9,12 +9,13 @@ Function names that end in ``_finding`` return the title of a chart, a plain sen
 import hashlib
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, cast
 from xml.sax.saxutils import escape
 
 import altair as alt
 
-from sizer.drawings.palette import BAND_OPACITY, Palette
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, Palette
 from sizer.drawings.shapes import text_width, wrapped
 from sizer.present.chart_engine.engine import vega_svg, vega_svg_meanwhile
 from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, altair_config
@@ -65,6 +66,117 @@ def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: P
     ]
 
 
+@dataclass(frozen=True)
+class BandChart:
+    """An estimate over a number before it is drawn: guide, app and slides draw the same points, marks and words."""
+
+    id: str
+    finding: str  # its title
+    how: str  # what is drawn
+    caption: str
+    x_title: str
+    y_title: str
+    rows: Rows  # of :func:`band_rows` with the key "x"
+    design: tuple[float, float]
+    label: str  # of the design
+    x_domain: tuple[float, float]
+    top: float  # of the upright axis
+    level: tuple[float, str] | None = None  # a value that is asked for, with its text
+    x_limit: float | None = None
+    published: tuple[tuple[float, float, str], ...] = ()  # place and source of published runs
+    other: tuple[float, float, str] | None = None  # place and text of an alternative
+    lines: tuple[tuple[Rows, str, str], ...] = ()  # of stages: x and value, text at the end, key of the stage
+    counts_x: bool = False  # its places are whole numbers
+
+    @property
+    def is_falling(self) -> bool:
+        """Whether the line ends lower than it begins."""
+        return bool(self.rows[-1]["value"] < self.rows[0]["value"])
+
+
+# Room of a label about its line, and where it may stand of its point: right below, left above, right above, left below.
+_CLEAR_PX = 3.0
+_SIDES = ((1, 1), (-1, -1), (1, -1), (-1, 1))
+
+
+def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int) -> dict[str, Any]:
+    """Where the text of a point stands clear of the line, of the level that is asked for and of the other point."""
+    start, end = data.x_domain
+    wide, high = PLOT_PX / (end - start), height / data.top
+    line = [[(row["x"] - start) * wide for row in data.rows], [height - row["value"] * high for row in data.rows]]
+    px, py = (at[0] - start) * wide, height - at[1] * high
+    points = [data.design] + ([] if data.other is None else [data.other[:2]])
+    others = [((x - start) * wide, height - y * high) for x, y in points if (x, y) != at]
+    long = text_width(text, CHART_LABEL_PX, semibold=True)
+
+    def is_free(across: int, down: int) -> bool:
+        left, middle = (px + 10 if across > 0 else px - 10 - long), py + 11 * down
+        if left < 0 or left + long > PLOT_PX or not 7 <= middle <= height - 7:
+            return False
+        below, above = middle + 7 + _CLEAR_PX, middle - 7 - _CLEAR_PX
+        crossed = [_height_at(line, left + part * long) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        crossed += [] if data.level is None else [height - data.level[0] * high]
+        crossed += [y for x, y in others if left <= x <= left + long]
+        return all(y < above or y > below for y in crossed)
+
+    across, down = next((side for side in _SIDES if is_free(*side)), (1 if px + long + 10 < PLOT_PX else -1, 1))
+    return {"align": "left" if across > 0 else "right", "dx": 10 * across, "dy": 11 * down}
+
+
+def _height_at(line: list[list[float]], x: float) -> float:
+    """Height of a line of points; beyond its ends it is nowhere."""
+    xs, ys = line
+    place = next((n for n in range(1, len(xs)) if xs[n - 1] <= x <= xs[n]), None)
+    if place is None:
+        return -_FAR_PX
+    share = (x - xs[place - 1]) / max(xs[place] - xs[place - 1], 1e-9)
+    return ys[place - 1] + share * (ys[place] - ys[place - 1])
+
+
+_FAR_PX = 1e6
+
+
+def _ticks(data: BandChart) -> alt.Axis:
+    last = int(data.x_domain[1])
+    step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if last <= 7 * size * 10**power)
+    return axis(values=list(range(0, last + 1, step))) if data.counts_x else axis()
+
+
+def band_chart(
+    data: BandChart | None, palette: Palette, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
+) -> Chart | None:
+    """A :class:`BandChart` as it is drawn on pages; None of None."""
+    if data is None:
+        return None
+    domain = alt.Scale(domain=list(data.x_domain), nice=False)
+    x = alt.X("x:Q", title=data.x_title, scale=domain, axis=_ticks(data))
+    scale = alt.Scale(domain=[0, data.top], nice=True)
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(data.rows, x, data.y_title, scale, palette)
+    for rows, text, key in data.lines:
+        colour, at_right = palette.stages[key], rows[-1]["x"] > 0.8 * data.x_domain[1]
+        end = chart_of([{**rows[-1], "text": text}])
+        place: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
+        layers.append(chart_of(rows).mark_line(color=colour, strokeWidth=1.2).encode(x=x, y=y))
+        layers.append(end.mark_text(color=colour, **place).encode(x=x, y=y, text=alt.Text("text:N")))
+    if data.level is not None:
+        layers += level_mark(*data.level, scale, palette, is_falling=data.is_falling)
+    if data.x_limit is not None:
+        rule = chart_of([{"x": data.x_limit}]).mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink)
+        layers.append(rule.encode(x=x))
+    side = _label_side(data, data.design, data.label, height)
+    layers += point_layers(data.design, data.label, (x, y), palette, palette.accent, **side)
+    if data.other is not None:
+        side = _label_side(data, data.other[:2], data.other[2], height)
+        colour = palette.stages["storage"]
+        layers += point_layers(data.other[:2], data.other[2], (x, y), palette, colour, is_main=False, **side)
+    if data.published:
+        runs = [dict(zip(("x", "value", "source"), run, strict=True)) for run in data.published]
+        points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
+        layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
+    return finish(layers, data.finding, palette, width, height, data.how)
+
+
 def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
     """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
     halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
@@ -91,17 +203,12 @@ def point_layers(
     return [*texts, dot]
 
 
-def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False) -> list[Any]:
-    """The same across a chart with upright values, with its text above the left end; ``at_end`` below the right one.
-
-    A rising curve leaves room below the right end, a falling one above the left end.
-    """
+def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, is_falling: bool) -> list[Any]:
+    """The same across a chart with upright values; its text stands above the end at which the curve is far above."""
     mark, at = chart_of([{"value": value, "text": text}]), alt.Y("value:Q", scale=scale)
     rule = mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(y=at)
-    if at_end:
-        words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
-    else:
-        words = mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(x=alt.value(0))
+    align, dx, end = ("left", 4, 0) if is_falling else ("right", -4, "width")
+    words = mark.mark_text(align=cast(Any, align), baseline="bottom", dx=dx, dy=-3).encode(x=alt.value(end))
     return [rule, words.encode(y=at, text=alt.Text("text:N"))]
 
 

@@ -3,39 +3,32 @@
 The title of a chart is its finding. Stages keep their colours; the bottleneck is filled, the others are outlined.
 """
 
-import math
-from typing import Any
+from collections.abc import Iterator
 
 import altair as alt
 import numpy as np
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Bools, Floats
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.present.charting import (
     HEIGHT_PX,
     PLOT_PX,
+    BandChart,
     Chart,
     Rows,
     axis,
-    band_layers,
     band_rows,
     chart_of,
     finish,
-    level_mark,
     placed_labels,
-    point_layers,
     time_unit,
 )
 from sizer.present.text.stages import measurement_text
-from sizer.present.words import capital, percent, plural, sample_unit, scaling_name
+from sizer.present.words import capital, percent, plural, plural_noun, sample_unit, scaling_name
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, NearbyMeasurement, ParetoPoint, SizingResult, WorkloadAnswer
 
-# The label of the design stands below the rising line: the first of these drops that is clear of other lines. [px]
-_LABEL_DROPS = (26, 14, 38, 20, 32)
-_CLEAR_PX = 9
-_TICKS = 6  # that an axis asks for
 # A scaling chart shows sizes up to this many times the design.
 _SCALING_BEYOND = 4
 _LINE_POINTS = 61  # of the capacity of a stage, drawn up to the frame
@@ -46,55 +39,45 @@ _COMPARABLE = 0.15
 _FALLS = 0.95
 
 
-def scaling_chart(
-    answer: WorkloadAnswer, n_gpus: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
-) -> Chart:
-    """Throughput against GPUs with its 90 % band, published measurements and the chosen size."""
+def scaling_data(answer: WorkloadAnswer, n_gpus: int) -> BandChart | None:
+    """Throughput against GPUs with published measurements and the chosen size; None of one size, and of replicas, whose
+    rates add.
+    """
     unit, grid = sample_unit(answer.dnn), answer.scaling
     gpus = np.atleast_1d(grid.n_gpus)
+    if gpus.size < 2 or answer.serving is not None:
+        return None
     keep = gpus <= max(_SCALING_BEYOND * n_gpus, gpus.min())
     gpus = gpus[keep]
     middle, low, high = (
         np.atleast_1d(part)[keep] for part in (grid.throughput.value, grid.throughput.low, grid.throughput.high)
     )
-    rows = band_rows("gpus", gpus, middle, low, high)
     top, most = float(high.max()) * 1.04, float(gpus.max())
-    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
-    scale = alt.Scale(domain=[0, top], nice=True)
-    is_training = answer.workload.task == "training"
-    title = f"training throughput, {unit}" if is_training else f"throughput, {unit}"
-    y = alt.Y("value:Q", scale=scale)
-    layers = band_layers(rows, x, title, scale, palette)
-    layers += _stage_line(answer, gpus, middle, keep, top, palette, x, y)
-    published = [
-        {"gpus": one.n_gpus, "value": one.published, "what": measurement_text(one), "source": one.source}
+    published = tuple(
+        (float(one.n_gpus), float(one.published), f"{measurement_text(one)}; {one.source}")
         for one in answer.evidence
         if one.is_same_stack and one.n_gpus <= most and one.published <= top and _is_comparable(one, gpus, middle)
-    ]
-    circles: list[Any] = []
-    if published:
-        tips = [
-            alt.Tooltip("what:N", title="measured"),
-            alt.Tooltip("value:Q", title=unit),
-            alt.Tooltip("source:N"),
-        ]
-        points = chart_of(published).mark_point(filled=False, size=90, strokeWidth=1.5, color=palette.ink, opacity=1)
-        circles = [points.encode(x=x, y=y, tooltip=tips)]
+    )
+    shown = "line and band: prediction with its 90 % interval"
     target = answer.workload.target.samples_per_s
-    if target is not None and target < top:
-        layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
     rate = float(answer.throughput.value)
-    at_end = n_gpus >= 0.6 * most
-    drop = -14 if at_end else _label_drop(rate, target, top, height)
-    # Circles stand above the point of the design, which may lie inside one.
-    # Right of the rising line and below it there is room, except at the end.
-    place: dict[str, Any] = {"align": "right", "dx": -10} if at_end else {"align": "left", "dx": 10}
-    text = f"this design: {significant(rate)}"
-    layers += point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, dy=drop, **place) + circles
-    shown = ["line and band: prediction with its 90 % interval"]
-    if published:
-        shown.append("circles: comparable published measurements")
-    return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
+    return BandChart(
+        id="scaling",
+        finding=scaling_finding(answer, n_gpus),
+        how=capital(f"{shown}; circles: comparable published measurements" if published else shown),
+        caption="Projected throughput by number of GPUs, with storage and platform fixed.",
+        x_title="GPUs",
+        y_title=f"training throughput, {unit}" if answer.workload.task == "training" else f"throughput, {unit}",
+        rows=band_rows("x", gpus, middle, low, high),
+        design=(float(n_gpus), rate),
+        label=f"this design: {significant(rate)}",
+        x_domain=(0.0, 1.03 * most),
+        top=top,
+        level=(target, f"target {significant(target)}") if target is not None and target < top else None,
+        published=published,
+        lines=tuple(_stage_lines(answer, gpus, middle, keep, top)),
+        counts_x=True,
+    )
 
 
 def _is_comparable(one: NearbyMeasurement, gpus: Floats, middle: Floats) -> bool:
@@ -103,31 +86,10 @@ def _is_comparable(one: NearbyMeasurement, gpus: Floats, middle: Floats) -> bool
     return abs(float(one.predicted.value) - line) <= _COMPARABLE * line
 
 
-def _label_drop(rate: float, target: float | None, top: float, height: int) -> int:
-    """Pixels below the design at which its label stands clear of gridlines and target."""
-    shown_top = math.ceil(top / _tick_step(top, 10)) * _tick_step(top, 10)  # a nice scale ends on a step of a tenth
-    step = _tick_step(shown_top, _TICKS)
-    levels = [step * n for n in range(math.ceil(shown_top / step) + 1)] + ([] if target is None else [target])
-
-    def clearance(drop: int) -> float:
-        at = rate - drop * shown_top / height
-        return min(abs(at - level) for level in levels) * height / shown_top
-
-    return next((drop for drop in _LABEL_DROPS if clearance(drop) >= _CLEAR_PX), max(_LABEL_DROPS, key=clearance))
-
-
-def _tick_step(span: float, count: int) -> float:
-    """Distance of the ticks that the chart library draws: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(span / count))
-    excess = span / count / power
-    return power * (10 if excess >= 50**0.5 else 5 if excess >= 10**0.5 else 2 if excess >= 2**0.5 else 1)
-
-
-def _stage_line(
-    answer: WorkloadAnswer, gpus: Any, middle: Any, keep: Any, top: float, palette: Palette, x: alt.X, y: alt.Y
-) -> list[Any]:
+def _stage_lines(
+    answer: WorkloadAnswer, gpus: Floats, middle: Floats, keep: Bools, top: float
+) -> Iterator[tuple[Rows, str, str]]:
     """Thin lines of the next bottleneck, and of stages that take over inside the chart."""
-    layers: list[Any] = []
     for key, values in answer.scaling.stage_capacity.items():
         line = np.broadcast_to(np.atleast_1d(values), keep.shape)[keep]
         takes_over = (line[-1] <= 1.01 * middle[-1]) and (line[0] > 1.05 * middle[0])
@@ -136,18 +98,9 @@ def _stage_line(
         between = np.linspace(gpus[0], gpus[-1], _LINE_POINTS)  # it ends at the frame, not at the last size inside
         line = np.interp(between, gpus, line)
         inside = line <= top
-        if inside.sum() < 2:
-            continue
-        rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(between[inside], line[inside], strict=True)]
-        at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
-        end = chart_of([{**rows[-1], "text": f"capacity of {stage_word(key, inside=True)}"}])
-        side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
-        colour = palette.stages[key]
-        layers += [
-            chart_of(rows).mark_line(color=colour, strokeWidth=1.2).encode(x=x, y=y),
-            end.mark_text(color=colour, **side).encode(x=x, y=y, text=alt.Text("text:N")),
-        ]
-    return layers
+        if inside.sum() > 1:
+            rows = [{"x": float(x), "value": float(y)} for x, y in zip(between[inside], line[inside], strict=True)]
+            yield rows, f"capacity of {stage_word(key, inside=True)}", key
 
 
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
@@ -197,7 +150,8 @@ def pareto_chart(
     ]
     x_title = f"list price, million {result.request.currency}" if priced else "GPUs (not all prices are known)"
     is_training = result.design.workloads[0].time is not None
-    y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
+    samples = plural_noun(result.design.workloads[0].dnn.sample)
+    y_title = f"time to train, {unit}" if is_training else f"time for a million {samples}, {unit}"
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
     x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
     x, y = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, probability_text, significant, stated
 from sizer.base.units import GIB
 from sizer.drawings.datapath import is_limit
 from sizer.present import words
@@ -27,6 +27,7 @@ from sizer.sizing.result import (
     Stage,
     WorkloadAnswer,
 )
+from sizer.sizing.stages.serving_rates import ServingAnswer
 
 _NEXT_TO_NOTHING = 0.001
 # What a GPU of the fullest pipeline stage holds, in the order in which it is told.
@@ -141,18 +142,98 @@ def scaling_rows(answer: WorkloadAnswer) -> list[tuple[str, str]]:
     return [("Scaling efficiency compared with one GPU", share)]
 
 
-def serving_table(
-    design: DesignAnswer, answer: WorkloadAnswer, number: int, *, with_cost: bool = False, with_need: bool = True
-) -> Table | None:
-    """What the users of a language model see, and how its replicas are made; None of other workloads.
+# Rows of a table of their own, and those that tell the room.
+_OF_LATENCY = ("First token", "Later tokens")
+_OF_ROOM = (
+    *("Needed", "After a loss", "In flight", "Day", "Users", "Sensitivity"),
+    *("Prefix cache", "Without cache", "Offload", "Memory"),
+)
 
-    ``with_need``: with what the request asks, where no other table says it.
+
+def serving_tables(
+    design: DesignAnswer,
+    answer: WorkloadAnswer,
+    number: int,
+    *,
+    with_cost: bool = False,
+    elsewhere: Sequence[str] = (),
+) -> tuple[Table, ...]:
+    """What serves a language model, how soon it answers, and what it has room for; empty of other workloads.
+
+    ``elsewhere``: rows that other tables and drawings of the document say. ``with_cost``: estimates for the house.
     """
     rows = serving_rows(design, answer, with_cost=with_cost)
-    rows = [one for one in rows if with_need or one[0] not in ("Load", "Request", "Limits")]
     if not rows:
+        return ()
+    rows = [one for one in rows if one[0] not in (*_OF_LATENCY, *elsewhere)]
+    serves, room = ([one for one in rows if (one[0] in _OF_ROOM) is is_room] for is_room in (False, True))
+    latencies = latency_table(answer, number)
+    return (
+        fact_table(f"serving-{number}", "Serving performance", serves, widths=(18, 82)),
+        *([] if latencies is None else [latencies]),
+        fact_table(f"room-{number}", "Capacity", room, widths=(18, 82)),
+    )
+
+
+def latency_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Latencies at the load with their limits and the probability to keep them; None where nobody waits for tokens."""
+    found = answer.served
+    work = found.work
+    records = [
+        ("First token", found.ttft_s, found.ttft_percentile_s, work.first_token_s, found.first_token_chance),
+        ("Each later token", found.tpot_s, found.tpot_percentile_s, work.token_s, found.token_chance),
+    ]
+    if work.output_tokens <= 1:
+        records.pop()
+    if work.is_embedding:
         return None
-    return fact_table(f"serving-{number}", "Serving performance", rows, widths=(18, 82))
+    return record_table(
+        f"latency-{number}",
+        f"Latency at {'the asked load' if found.load == 'asked' else 'most'}",
+        records,
+        [
+            Field("Time", lambda one: one[0], width=18),
+            Field("Mean", lambda one: words.estimate(one[1], "s"), "right", 26),
+            Field(f"{work.percentile}th percentile", lambda one: words.estimate(one[2], "s"), "right", 28),
+            Field("Limit", lambda one: "none" if one[3] is None else stated(one[3], "s"), "right", 12),
+            Field("Kept with", lambda one: "–" if one[4] is None else probability_text(one[4]), "right", 16),
+        ],
+        note="In brackets: 90\u202f% intervals.",
+    )
+
+
+def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
+    """Models in use side by side."""
+    served = [answer for answer in answers if answer.serving is not None]
+    return record_table(
+        "models",
+        "Models in use at the same time",
+        served,
+        [
+            Field("Use", lambda one: one.workload.name, width=17),
+            Field("Model", lambda one: f"{one.dnn.name}, {one.served.weights.upper()}", width=20),
+            Field(
+                "Replicas",
+                lambda one: f"{one.served.replicas} × {words.plural(one.served.gpus_of_replica, 'GPU')}",
+                width=14,
+            ),
+            Field("First token", lambda one: words.rounded(one.served.ttft_percentile_s, "s"), "right", 9),
+            Field("Later tokens", lambda one: words.rounded(one.served.tpot_percentile_s, "s"), "right", 9),
+            Field("Requests/s asked", lambda one: _asked(one.served), "right", 12),
+            Field(
+                "Requests/s at most",
+                lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True),
+                "right",
+                20,
+            ),
+        ],
+        note="Times are those of the percentile of the limits, at the asked load.",
+    )
+
+
+def _asked(found: ServingAnswer) -> str:
+    rate = found.work.asked_rate
+    return "–" if rate is None or found.work.in_flight is not None else significant(rate)
 
 
 def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:

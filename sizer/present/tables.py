@@ -137,7 +137,7 @@ def _cell(value: str | Cell | None) -> Cell:
 
 
 PORT_USES = {
-    "compute": "gradients",
+    "compute": "compute fabric",
     "storage-network": "storage network",
     "in-band": "in-band network",
     "storage": "storage",
@@ -155,7 +155,7 @@ def basis_note(basis: str) -> str:
 
 
 def port_text(port: Port) -> str:
-    """Number, kinds and use of some ports: '4 × EDR or 100 GbE, gradients'."""
+    """Number, kinds and use of some ports: '4 × EDR or 100 GbE, compute fabric'."""
     kinds = [port.kind.name, *(other.name for other in port.also)]
     use = f", {PORT_USES[port.use]}" if PORT_USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""

@@ -1,33 +1,17 @@
-"""Charts of one workload, for app, guide and engineer's file: training, language models and serving."""
+"""Charts of one workload that reads data, for app, guide and engineer's file."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import altair as alt
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import duration, grouped, significant
-from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
-from sizer.drawings.shapes import text_width
-from sizer.present import charts, words
-from sizer.present.charting import (
-    HEIGHT_PX,
-    PLOT_PX,
-    Chart,
-    axis,
-    band_layers,
-    band_rows,
-    chart_of,
-    finish,
-    level_mark,
-    point_layers,
-    time_unit,
-)
+from sizer.drawings.palette import Palette
+from sizer.present.charting import HEIGHT_PX, BandChart, band_chart, band_rows, time_unit
+from sizer.present.charts import scaling_data
 from sizer.present.figures import PageFigure, charted
-from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import percent, rounded
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages.serving_rates import ServingAnswer, ServingCurve, serving_curve
 
 # Times that differ by less are the same.
 _SAME = 0.01
@@ -46,13 +30,7 @@ def accuracy_caption(answer: WorkloadAnswer) -> str:
     return "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the 90 % interval."
 
 
-def accuracy_chart(
-    answer: WorkloadAnswer,
-    n_gpus: int | None = None,
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-    height: int = HEIGHT_PX,
-) -> Chart | None:
+def accuracy_data(answer: WorkloadAnswer, n_gpus: int | None = None) -> BandChart | None:
     """Time to train against the number of GPUs, with its 90 % band.
 
     Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
@@ -70,22 +48,23 @@ def accuracy_chart(
     total, cold = answer.time.total_s, _all_cold_s(answer)
     longest = max(float(curve.high[keep].max()), cold or 0.0)
     factor, unit = time_unit(longest)
-    rows = band_rows("gpus", curve.gpus[keep], *(end[keep] / factor for end in curve[1:]))
-    most = float(curve.gpus.max())
-    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
-    scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
-    title = f"time to train, {unit}"
-    y = alt.Y("value:Q", scale=scale)
-    layers = band_layers(rows, x, title, scale, palette)
     target = answer.workload.target.time_to_train_s
-    if target is not None and target <= 1.06 * longest:
-        layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
-    marks = [(float(total.value), f"this design: {rounded(total, 's')}", True)]
-    if cold is not None:
-        marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
-    for value, text, is_design in marks:
-        layers += _mark(at, value / factor, text, is_design, most, palette, x, y)
-    return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
+    return BandChart(
+        id="accuracy",
+        finding=accuracy_finding(answer, at),
+        how=_how(answer),
+        caption=accuracy_caption(answer),
+        x_title="GPUs",
+        y_title=f"time to train, {unit}",
+        rows=band_rows("x", curve.gpus[keep], *(end[keep] / factor for end in curve[1:])),
+        design=(float(at), float(total.value) / factor),
+        label=f"this design: {rounded(total, 's')}",
+        x_domain=(0.0, 1.03 * float(curve.gpus.max())),
+        top=longest / factor * 1.06,
+        level=None if target is None or target > 1.06 * longest else (target / factor, f"target {duration(target)}"),
+        other=None if cold is None else (float(at), cold / factor, f"{duration(cold)} if every epoch were cold"),
+        counts_x=True,
+    )
 
 
 class _Curve(NamedTuple):
@@ -120,21 +99,6 @@ def _all_cold_s(answer: WorkloadAnswer) -> float | None:
     slower = max(float(time.epochs.value) - 1, 0.0) * (float(time.first_epoch_s.value) - float(time.epoch_s.value))
     total = float(time.total_s.value)
     return total + slower if slower > _APART * total else None
-
-
-def _mark(
-    gpus: int, value: float, text: str, is_design: bool, most: float, palette: Palette, x: alt.X, y: alt.Y
-) -> list[Any]:
-    """Point of the design with its text below the falling line, or a hollow one with its text above."""
-    colour = palette.accent if is_design else palette.stages["storage"]
-    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < PLOT_PX * gpus / most
-    on_right = not below and gpus < 0.65 * most
-    side: dict[str, Any] = {
-        "align": "left" if on_right else "right",
-        "dx": 8 if on_right else -8,
-        "dy": 14 if below else -11,
-    }
-    return point_layers((gpus, value), text, (x, y), palette, colour, is_main=is_design, **side)
 
 
 def _how(answer: WorkloadAnswer) -> str:
@@ -175,102 +139,13 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"
 
 
-_MS = 1e3
-# Share of the width from which on a label has no room on its right.
-_FAR = 0.75
-# Share of the line's length that is shown before its beginning.
-_BEFORE = 0.2
-
-
-def load_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Output of a GPU over the time between tokens, with its 90 % band, the design and runs of the same GPU and model.
-
-    None of other workloads, and of embeddings, which have no tokens to wait for.
-    """
-    found = answer.serving
-    if found is None or found.work.is_embedding:
-        return None
-    curve, limit = serving_curve(found), found.work.token_s
-    output = curve.tokens_per_s
-    rows = band_rows("ms", _MS * np.asarray(curve.token_s), output.value, output.low, output.high)
-    longest = 1.05 * max(rows[-1]["ms"], _MS * (limit or 0.0))
-    top = 1.05 * max(row["high"] for row in rows)
-    # From somewhat before the first request on: a line near its limit would be a stub in an empty chart.
-    shortest = max(0.0, rows[0]["ms"] - _BEFORE * (longest - rows[0]["ms"]))
-    domain = alt.Scale(domain=[shortest, longest], nice=False, zero=False)
-    x = alt.X("ms:Q", title="time between tokens, ms", scale=domain, axis=axis())
-    scale = alt.Scale(domain=[0, top], nice=True)
-    y = alt.Y("value:Q", scale=scale)
-    layers = band_layers(rows, x, "output of a GPU, tokens/s", scale, palette)
-    if limit is not None:
-        rule = chart_of([{"ms": limit * _MS}]).mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink)
-        layers.append(rule.encode(x=x))
-    at, name = (curve.at[0] * _MS, curve.at[1]), "this load" if found.load == "asked" else "most within the limits"
-    # Left of the rising line stand the published runs; below it there is room.
-    is_far = at[0] > shortest + _FAR * (longest - shortest)
-    side: dict[str, Any] = {"align": "right", "dx": -10} if is_far else {"align": "left", "dx": 10}
-    layers += point_layers(at, name, (x, y), palette, palette.accent, dy=-6, **side)
-    runs = [
-        {"ms": one.token_s * _MS, "value": one.tokens_per_s, "source": one.source}
-        for one in curve.published
-        if one.token_s * _MS <= longest and one.tokens_per_s <= top
-    ]
-    if runs:
-        points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
-        layers.append(points.encode(x=x, y=y, tooltip=[alt.Tooltip("source:N")]))
-    return finish(layers, load_finding(found, curve), palette, width, HEIGHT_PX, _load_marks(found, len(runs)))
-
-
-def load_finding(found: ServingAnswer, curve: ServingCurve) -> str:
-    """What a GPU and a request get at the load."""
-    token_s, output = curve.at
-    at = "this load" if found.load == "asked" else "most"
-    return (
-        f"At {at}, each GPU delivers {significant(output)} tokens/s, and each request gets a token every "
-        f"{significant(token_s * _MS)} ms"
-    )
-
-
-def _load_marks(found: ServingAnswer, n_runs: int) -> str:
-    """What is drawn."""
-    shown = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
-    if found.work.token_s is not None:
-        shown.append(f"dashed: the limit of the {found.work.percentile}th percentile")
-    if n_runs:
-        shown.append(f"circles: {words.plural(n_runs, 'published run')} of this model on this GPU")
-    return "; ".join(shown)
-
-
-def workload_chart(
-    name: str,
-    answer: WorkloadAnswer,
-    n_gpus: int,
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-    height: int = HEIGHT_PX,
-) -> Chart | None:
+def workload_data(name: str, answer: WorkloadAnswer, n_gpus: int) -> BandChart | None:
     """A chart of a workload; None where its kind of work, or this design, has nothing to draw."""
-    match name:
-        case "scaling":
-            has_sizes = answer.scaling.n_gpus.size > 1 and answer.serving is None  # replicas add
-            return charts.scaling_chart(answer, n_gpus, palette, width, height) if has_sizes else None
-        case "accuracy":
-            return accuracy_chart(answer, n_gpus, palette, width, height)
-    return load_chart(answer, palette, width)
+    return accuracy_data(answer, n_gpus) if name == "accuracy" else scaling_data(answer, n_gpus)
 
 
-def workload_figure(
-    name: str, answer: WorkloadAnswer, number: int, n_gpus: int, palette: Palette, height: int = HEIGHT_PX
-) -> PageFigure | None:
-    """The chart as a figure of a document; ``number``: of the workload, from 1."""
-    chart = workload_chart(name, answer, n_gpus, palette, height=height)
-    if chart is None:
+def figure_of(data: BandChart | None, number: int, palette: Palette, height: int = HEIGHT_PX) -> PageFigure | None:
+    """A chart as a figure of a document; ``number``: of the workload, from 1."""
+    if data is None:
         return None
-    match name:
-        case "accuracy":
-            caption = accuracy_caption(answer)
-        case "load":
-            caption = "Output of a GPU by the time between tokens, as more requests are in flight."
-        case _:
-            caption = "Projected throughput by number of GPUs, with storage and platform fixed."
-    return charted(f"{name}-chart-{number}", chart, caption)
+    return charted(f"{data.id}-chart-{number}", band_chart(data, palette, height=height), data.caption)

@@ -241,6 +241,38 @@ class StackDefault:
 
 
 @dataclass(frozen=True)
+class TokenCost:
+    """What a million tokens cost."""
+
+    currency: str
+    low: float
+    expected: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ServedDay:
+    """A day of a model in use, with its load of every hour; of a million of the tokens that are priced."""
+
+    tokens: float
+    idle_share: float  # of what the GPUs serve within the limits in a day, or in a night, on average
+    # None of several workloads, of which none has the design for itself, and where nothing tells it.
+    kwh_per_million: float | None = None  # of all equipment at its typical power, without cooling
+    kg_co2_per_million: float | None = None  # with the cooling of a stated PUE
+    bought_per_million: TokenCost | None = None  # hardware, written off
+    rented_per_million: TokenCost | None = None  # as many GPUs in all these hours, at the offer or published rates
+
+
+@dataclass(frozen=True)
+class Night:
+    """What a training that runs at night alone gets of the GPUs."""
+
+    first_hour: int
+    hours: int
+    gpus: float  # in the busiest hour
+
+
+@dataclass(frozen=True)
 class WorkloadAnswer:
     """How one workload runs on one design."""
 
@@ -279,6 +311,8 @@ class WorkloadAnswer:
     before_measured: Estimate | None = None
     language: LanguageAnswer | None = None  # how the training of a language model is divided over the GPUs
     serving: ServingAnswer | None = None  # and a language model in use; its samples are requests
+    day: ServedDay | None = None  # of a language model in use
+    night: Night | None = None  # of a training at night
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only
@@ -400,6 +434,11 @@ class DesignAnswer:
     def weight_kg(self) -> float:
         """Weight of the devices and of the racks that are bought, as far as it is published. [kg]"""
         return float(self.quantities.weight_kg[0]) + sum(rack.own_weight_kg or 0.0 for rack in self.plan.racks)
+
+    @property
+    def only_serves(self) -> bool:
+        """Whether every workload is a language model in use."""
+        return all(answer.serving is not None for answer in self.workloads)
 
     def gpus_at_work(self, answer: WorkloadAnswer) -> int:
         """GPUs that run a workload: the layout of a language model may leave some without work."""

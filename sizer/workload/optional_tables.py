@@ -44,6 +44,8 @@ class Site(RequestTable):
     rack: ItemId = "ar3300"
     pdu: ItemId | None = None  # absent: the usual one of the servers' generation
     pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
+    # Emissions of the grid, of the carbon of a million tokens of models in use.
+    carbon_g_per_kwh: Annotated[float, Field(ge=0, le=2_000, allow_inf_nan=False)] | None = None
     racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
     feeds: FeedRedundancy = "2N"
     # Switches, head nodes and storage in racks of their own, as in the large reference architectures.

@@ -48,7 +48,11 @@ Task = Literal["training", "validation-inference", "serving", "generation"]
 # Tasks of language models in use: with people who wait, and without.
 SERVING_TASKS = ("serving", "generation")
 # What people do with a language model: sets the lengths and rates that the request leaves open.
-Use = Literal["chat", "rag", "code", "code-chat", "summary", "reasoning", "embedding"]
+Use = Literal["chat", "rag", "code", "code-chat", "agent", "summary", "reasoning", "embedding"]
+# How the load of a day varies.
+DailyProfile = Literal["office", "consumer", "flat"]
+# Load of an hour, in any unit.
+HourlyLoad = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Access = Literal["random", "sharded"]
 # Of a language model: "full" is pre-training, from random weights; the next two start from a trained model.
 Method = Literal["full", "continued", "fine-tuning", "lora"]
@@ -88,6 +92,7 @@ class Target(RequestTable):
     concurrent_requests: People | None = None
     active_users: People | None = None
     users: People | None = None
+    requests_per_day: Annotated[float, Field(ge=1, le=1e12, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
@@ -134,6 +139,16 @@ class Workload(RequestTable):
     use: Use | None = None
     input_tokens: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
     output_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    # Medians in place of the means, and the 95th percentiles: how the lengths vary.
+    input_tokens_p50: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
+    input_tokens_p95: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
+    output_tokens_p50: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    output_tokens_p95: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    # The day of the load: the target counts the peak hour. Of a generation or a training: hours of the night in which
+    # it has what the models in use leave.
+    daily_profile: DailyProfile | None = None
+    load_by_hour: Annotated[tuple[HourlyLoad, ...], Field(min_length=24, max_length=24)] | None = None
+    night_hours: Annotated[int, Field(ge=1, le=23, strict=True)] | None = None
     prefix_cached: Annotated[float, Field(ge=0, le=0.999, allow_inf_nan=False)] | None = None
     first_token_s: Latency | None = None
     token_s: Latency | None = None

@@ -34,9 +34,10 @@ from sizer.workload.language import (
     in_tokens,
     trains_language,
 )
+from sizer.workload.loads import night_target
 from sizer.workload.request import CustomDataset, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
-from sizer.workload.serving import ServingWork, check_not_served, in_requests, is_served
+from sizer.workload.serving import NightWork, ServingWork, at_night, check_not_served, in_requests, is_served
 from sizer.workload.stack_choice import MeasuredStacks, StackChoice, StackEvidence, choose_stack, stack_id
 from sizer.workload.table import DEFAULT_DATASET
 from sizer.workload.target_text import check_length
@@ -108,6 +109,7 @@ class ResolvedWorkload:
     own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
     others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
+    night: NightWork | None = None  # of a language model that is trained at night alone
 
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
@@ -215,15 +217,27 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     dnn, like = _dnn(work, place, catalog)
     language: LanguageWork | None = None
     serving: ServingWork | None = None
+    night: NightWork | None = None
     if is_served(work):
         check_length(work, place)
         work, dnn, _ = in_requests(work, dnn, place, _share(request))
-        places = [place for place, one in enumerate(request.workload) if place != index and is_served(one)]
-        beside = tuple(_served(request, place, catalog) for place in places)
+        others_served = _served_beside(request, index, catalog)
+        beside = tuple(one for one in others_served if one.night_hours is None)
+        if work.night_hours is not None:
+            beside = _night(work, beside, place).serves
         serving = replace(_served(request, index, catalog), shares_with=beside)
     else:
         check_not_served(work, place)
+        if work.night_hours is not None:
+            by_day = tuple(one for one in _served_beside(request, index, catalog) if one.night_hours is None)
+            night = _night(work, by_day, place)
+            work = work.model_copy(update={"target": night_target(work.target, night.hours)})
         work, language = in_tokens(work, dnn, place, request, catalog)
+        if night is not None and (language is None or request.team is not None):
+            raise RequestError(
+                f"{place}.night_hours: this is of a language model that is trained beside others in use, without a "
+                "[team], whose jobs run at night, too; remove it"
+            )
         check_length(work, place)
     _check_cost_per_token(request, catalog)
     for number, job in enumerate(() if request.team is None else request.team.job):
@@ -296,6 +310,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         own_kind=own_kind,
         language=None if language is None else replace(language, stack=stack.id),
         serving=serving,
+        night=night,
         checkpoints=_checkpoints(work, dnn, language, request),
         others=None if others.is_nothing else others,
         mlperf_data=catalog.datasets.get(dnn.dataset),
@@ -318,6 +333,23 @@ def _served(request: SizingRequest, index: int, catalog: Catalog) -> ServingWork
     work, place = request.workload[index], f"workload.{index}"
     found = in_requests(work, _dnn(work, place, catalog)[0], place, _share(request))[2]
     return found if found.engine is None else replace(found, engine=stack_id(found.engine.lower(), catalog))
+
+
+def _served_beside(request: SizingRequest, index: int, catalog: Catalog) -> tuple[ServingWork, ...]:
+    """What the other workloads serve."""
+    places = (place for place, one in enumerate(request.workload) if place != index and is_served(one))
+    return tuple(_served(request, place, catalog) for place in places)
+
+
+def _night(work: Workload, by_day: tuple[ServingWork, ...], place: str) -> NightWork:
+    """Raises RequestError if nothing is served by day."""
+    assert work.night_hours is not None  # asked of what runs at night
+    if not by_day:
+        raise RequestError(
+            f"{place}.night_hours: the night is what models in use leave, and no other workload serves people; add "
+            "one with task = 'serving', or remove night_hours"
+        )
+    return NightWork(work.night_hours, *at_night(by_day, work.night_hours))
 
 
 def _share(request: SizingRequest) -> float:

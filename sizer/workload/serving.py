@@ -4,15 +4,18 @@
 who ask, read and ask again; and requests in flight.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.quantities import tokens_text
-from sizer.base.units import HOUR_S
+from sizer.base.units import DAY_S, HOUR_S
 from sizer.catalog.schema import Dnn, TransformerShape
 from sizer.workload.language import TOKEN_BYTES, DefaultKind
+from sizer.workload.loads import DAY_HOURS, length_ratio, load_by_hour, stated_length
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload
 from sizer.workload.transformer.number_formats import stack_precision
@@ -24,9 +27,10 @@ DEFAULT_ENGINE = "vllm"
 # Keys that only language models in use have, and those that they do not have.
 OF_SERVING = (
     *("use", "input_tokens", "output_tokens", "prefix_cached", "first_token_s", "token_s", "latency_percentile"),
-    *("engine", "cache_precision", "adapters", "adapter_rank"),
+    *("engine", "cache_precision", "adapters", "adapter_rank", "daily_profile", "load_by_hour"),
+    *("input_tokens_p50", "input_tokens_p95", "output_tokens_p50", "output_tokens_p95"),
 )
-_TARGETS = ("requests_per_s", "concurrent_requests", "active_users", "users")
+_TARGETS = ("requests_per_s", "requests_per_day", "concurrent_requests", "active_users", "users")
 NOT_OF_SERVING = (
     *("tokens", "sequence_tokens", "batch_sequences", "method", "document_tokens", "layout", "batch_per_gpu"),
     *("epochs", "recipe", "stack", "sample_bytes", "sample_format", "dataset_bytes"),
@@ -65,22 +69,29 @@ class UseOfModel:
     active_share: float  # of all users, in the peak hour
     first_token_s: float
     token_s: float
+    # 95th percentiles of the lengths over their means.
+    input_tail: float
+    output_tail: float
 
 
 # Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
 # out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions on code
-# with files (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out). Limits:
-# faster than reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server
-# scenario. Rates and shares of active users: assumed.
+# with files (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out); a call of a
+# coding agent as the mean of 9.3 million of GitHub Copilot in June 2026 (67,900 in, of which 86 % were cached, 528
+# out; AzurePublicDataset). Tails: of chat and code those of Azure's traces (4,080 over 1,155 and 430 over 211; 7,436
+# over 2,048 and 100 over 28), whose windows cut the longest prompts; the others are assumed. Limits: faster than
+# reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server scenario.
+# Rates and shares of active users: assumed.
 USES: dict[Use, UseOfModel] = {
-    "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05),
-    "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05),
-    "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04),
-    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05),
-    "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05),
-    "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08),
+    "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05, 3.5, 2.0),
+    "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05, 2.0, 2.0),
+    "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04, 3.6, 3.6),
+    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05, 2.0, 2.0),
+    "agent": UseOfModel(68_000, 530, 0.86, 150, 0.20, 2.0, 0.05, 2.0, 3.0),
+    "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05, 2.0, 2.0),
+    "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08, 3.0, 3.0),
     # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
-    EMBEDDING: UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0),
+    EMBEDDING: UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0, 2.0, 1.0),
 }
 
 
@@ -88,6 +99,7 @@ class LoadKind(Enum):
     """What the target of a serving counts, which decides what "concurrent" means in its answer."""
 
     REQUESTS = "requests"
+    REQUESTS_A_DAY = "requests-a-day"
     IN_FLIGHT = "requests-in-flight"
     ACTIVE_USERS = "active-users"
     USERS = "users"
@@ -109,6 +121,11 @@ class ServingWork:
     input_tokens: float
     output_tokens: float
     prefix_cached: float  # share of the input
+    # Variance of the lengths over the square of their mean; None: not known, as in published runs.
+    input_variation: float | None
+    output_variation: float | None
+    load_by_hour: tuple[float, ...]  # of a day, over that of the peak hour, which the target counts
+    night_hours: int | None  # of a generation that runs in these alone; the target is their mean over the day
     first_token_s: float | None  # limits at the percentile; None: nobody waits
     token_s: float | None
     percentile: int
@@ -129,6 +146,21 @@ class ServingWork:
     def context_tokens(self) -> float:
         """Longest context of a request. [tokens]"""
         return self.input_tokens + self.output_tokens
+
+    @property
+    def mean_load(self) -> float:
+        """Mean load of a day over that of the peak, or of the hours of the night."""
+        return self.night_hours / DAY_HOURS if self.night_hours else sum(self.load_by_hour) / DAY_HOURS
+
+    @property
+    def varies(self) -> bool:
+        """Whether the load of a day does."""
+        return min(self.load_by_hour, default=1.0) < 1
+
+    def length_at(self, name: str, percentile: float) -> float | None:
+        """Percentile of a length, ``name`` ``input`` or ``output``; None where nothing says how it varies. [tokens]"""
+        mean, variation = getattr(self, f"{name}_tokens"), getattr(self, f"{name}_variation")
+        return None if variation is None else float(mean * length_ratio(percentile, variation))
 
     @property
     def priced_tokens(self) -> float:
@@ -160,7 +192,7 @@ class ServingWork:
     @property
     def unloaded(self) -> "ServingWork":
         """The same without others beside it, and without what it is asked to serve where that moves no rate."""
-        return replace(self, shares_with=(), number=0.0, asked_rate=None)
+        return replace(self, shares_with=(), number=0.0, asked_rate=None, load_by_hour=(), night_hours=None)
 
     @property
     def counts_people(self) -> bool:
@@ -225,7 +257,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             f"{place}.task = {work.task!r} has no latency limits; write task = 'serving', or remove first_token_s and "
             "token_s"
         )
-    if is_embedding and (work.output_tokens is not None or not is_offline):
+    if is_embedding and (any(one is not None for one in _lengths_of(work, "output")) or not is_offline):
         raise RequestError(
             f"{place}.use = {EMBEDDING!r}: texts go in, of each one vector comes out, and nobody waits; write task = "
             "'generation', and remove output_tokens"
@@ -249,17 +281,40 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             defaults.append((kind, usual))
         return float(usual if stated is None else stated)
 
-    for length in ("input_tokens", "output_tokens"):
-        if work.use is None and getattr(work, length) is None and _counts_people(work.target):
+    for length in ("input", "output"):
+        if work.use is None and not any(_lengths_of(work, length)[:2]) and _counts_people(work.target):
             raise RequestError(
                 f"{place}: users ask for answers of some length; add input_tokens and output_tokens, or "
                 f"use = {', '.join(map(repr, USES))}"
             )
-    prompt = taken("input_tokens", DefaultKind.INPUT_TOKENS, use.input_tokens)
-    answer = use.output_tokens if is_embedding else taken("output_tokens", DefaultKind.OUTPUT_TOKENS, use.output_tokens)
-    if shape.context_tokens is not None and prompt + answer > shape.context_tokens:
+    profile = load_by_hour(work, place)
+
+    def length(key: str, mean_kind: DefaultKind, tail_kind: DefaultKind) -> tuple[float, float | None]:
+        """Mean of a length and its variation: of a length of the use its tail, which the model's window may cut."""
+        is_open = getattr(work, key) is None and getattr(work, f"{key}_p50") is None
+        usual: float = getattr(use, key)
+        tail: float | None = None
+        if is_open and work.use is not None:
+            longest = (shape.context_tokens or math.inf) / usual
+            tail = max(min(getattr(use, key.replace("tokens", "tail")), longest), 1.0)
+        try:
+            mean, variation = stated_length(work, key, usual, tail)
+        except RequestError as error:
+            raise RequestError(f"{place}.{error}") from None
+        if is_open:
+            defaults.append((mean_kind, mean))
+        if getattr(work, f"{key}_p95") is None and tail is not None:
+            defaults.append((tail_kind, tail * mean))
+        return mean, variation
+
+    prompt, prompts_vary = length("input_tokens", DefaultKind.INPUT_TOKENS, DefaultKind.INPUT_TAIL)
+    answer, answers_vary = use.output_tokens, None
+    if not is_embedding:
+        answer, answers_vary = length("output_tokens", DefaultKind.OUTPUT_TOKENS, DefaultKind.OUTPUT_TAIL)
+    longest, last = work.input_tokens_p95 or prompt, work.output_tokens_p95 or answer
+    if shape.context_tokens is not None and longest + last > shape.context_tokens:
         raise RequestError(
-            f"{place}: {tokens_text(prompt)} in and {tokens_text(answer)} out are more than the context of {dnn.name}, "
+            f"{place}: {tokens_text(longest)} in and {tokens_text(last)} out are more than the context of {dnn.name}, "
             f"{tokens_text(shape.context_tokens)}; write fewer, or choose a model with a longer context"
         )
     first: float | None = None
@@ -271,7 +326,11 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     if work.adapters is not None:
         taken("adapter_rank", DefaultKind.ADAPTER_RANK, DEFAULT_ADAPTER_RANK)
     counted = prompt if is_embedding else answer
-    load_kind, number, rate = _rate(work, place, use, first, token, counted, defaults)
+    load_kind, number, rate = _rate(work, place, use, first, token, counted, sum(profile) / DAY_HOURS, defaults)
+    if work.daily_profile in ("office", "consumer"):
+        defaults.append((DefaultKind.DAILY_PROFILE, DAY_HOURS / sum(profile)))
+    if rate is not None and work.night_hours:
+        rate *= DAY_HOURS / work.night_hours
     if work.prefix_cached is None and use.prefix_cached:
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
     found = ServingWork(
@@ -285,6 +344,10 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         input_tokens=prompt,
         output_tokens=answer,
         prefix_cached=use.prefix_cached if work.prefix_cached is None else work.prefix_cached,
+        input_variation=prompts_vary,
+        output_variation=answers_vary,
+        load_by_hour=profile,
+        night_hours=work.night_hours,
         first_token_s=first,
         token_s=token,
         percentile=work.latency_percentile or DEFAULT_PERCENTILE,
@@ -322,6 +385,35 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
     return work.model_copy(update=changed), of_request, found
 
 
+@dataclass(frozen=True)
+class NightWork:
+    """The night of what runs in it alone."""
+
+    hours: int
+    first_hour: int
+    serves: tuple[ServingWork, ...]  # what models in use are asked in the busiest of these hours
+
+
+def at_night(works: Sequence[ServingWork], hours: int) -> tuple[int, tuple[ServingWork, ...]]:
+    """First of the hours in a row in which models in use have the least load together, and what they serve then."""
+    total = [sum(loads) for loads in zip(*(work.load_by_hour for work in works), strict=True)]
+
+    def within(start: int, loads: Sequence[float]) -> float:
+        return max(loads[(start + hour) % DAY_HOURS] for hour in range(hours))
+
+    first = min(range(DAY_HOURS), key=lambda start: within(start, total))
+    shares = [1.0 if work.asked_rate is None else within(first, work.load_by_hour) for work in works]
+    return first, tuple(
+        replace(
+            work,
+            asked_rate=None if work.asked_rate is None else share * work.asked_rate,
+            number=work.number if work.asked_rate is None else share * work.number,
+        )
+        for work, share in zip(works, shares, strict=True)
+        if share > 0
+    )
+
+
 def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:
     """One copy of the weights: four-bit mixtures keep all but their routed experts in BF16. [B]"""
     stored = shape.published_in if precision == "mixed" else precision
@@ -331,6 +423,11 @@ def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) ->
         routed = 3 * shape.hidden * (shape.expert_ffn or shape.ffn) * shape.experts
         wide = max(parameters - (shape.layers - shape.dense_layers) * routed, 0.0)
     return each * (parameters - wide) + _WIDE_WEIGHT_BYTES * wide
+
+
+def _lengths_of(work: Workload, name: str) -> list[int | None]:
+    """Mean, median and 95th percentile of a length as stated."""
+    return [getattr(work, f"{name}_tokens{part}") for part in ("", "_p50", "_p95")]
 
 
 def _counts_people(target: Target) -> bool:
@@ -344,6 +441,7 @@ def _rate(
     first_token_s: float | None,
     token_s: float | None,
     priced_tokens: float,
+    mean_load: float,
     defaults: list[tuple[DefaultKind, float]],
 ) -> tuple[LoadKind, float, float | None]:
     """What the target counts, how many, and the rate that it comes to."""
@@ -353,6 +451,8 @@ def _rate(
     if target.maximum is not None:
         return LoadKind.REQUESTS, 0.0, None
     stated = target.requests_per_s if target.requests_per_s is not None else target.samples_per_s
+    if target.requests_per_day is not None:
+        return LoadKind.REQUESTS_A_DAY, target.requests_per_day, target.requests_per_day / DAY_S / mean_load
     if stated is not None:
         return LoadKind.REQUESTS, stated, stated
     if target.tokens_per_s is not None:

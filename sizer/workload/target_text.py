@@ -30,6 +30,7 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
         if rate is not None:
             return f"at least {si(rate, unit, digits)}"
     people = (
+        (target.requests_per_day, "requests a day"),
         (target.concurrent_requests, "requests in flight"),
         (target.active_users, "active users"),
         (target.users, "users in all"),

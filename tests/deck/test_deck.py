@@ -115,7 +115,7 @@ def test_nothing_is_a_picture_and_charts_hold_their_numbers() -> None:
     (native,) = [shape.chart for page in opened(name).slides for shape in page.shapes if shape.has_chart]
     series = {one.name: list(one.iter_values()) for one in native.plots[0].series}
     grid = sized(name).design.workloads[0].scaling
-    expected = series["Expected rate"]
+    expected = series["Expected"]
     assert expected == pytest.approx(list(grid.throughput.value[: len(expected)]))
     assert series["Target"] == [52_000, 52_000]
     assert native.value_axis.minimum_scale == native.category_axis.minimum_scale == 0

@@ -2,6 +2,7 @@
 
 import math
 import re
+import subprocess
 from functools import cache
 
 import pytest
@@ -12,6 +13,7 @@ from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.guide.acceptance.tests import TCP_PAYLOAD_SHARE, AcceptanceTest, acceptance_tests, all_reduce_bytes_per_s
 from sizer.guide.chapters.compliance import requirements
+from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
 from sizer.guide.profile import Edition
 from sizer.sizing.best_design import best_design
@@ -191,6 +193,11 @@ def test_a_cached_share_is_tested_with_more_than_one_prefix():
     request = {"workload": [work], "platforms": {"servers": ["dgx-h200"]}}
     result = recommended(SizingRequest.from_dict(request))
     tests = {test.key: test for test in acceptance_tests(EvaluatedDesign(result, CATALOG))}
-    (prefixes,) = re.findall(r"num-prefixes (\d+)", tests["first-token"].run)
-    assert int(prefixes) > 1
+    command = load_test(result.design.workloads[0])
+    assert subprocess.run(["bash", "-n"], input=command, text=True, capture_output=True, check=False).stderr == ""
+    options = dict(re.findall(r"--([a-z-]+) ([^ ]+)", command))
+    assert int(options["prefix-repetition-num-prefixes"]) > 1
+    # Half an hour of 4 requests/s, of which 5 % are beyond the percentile that is read.
+    assert int(options["num-prompts"]) == pytest.approx(1800 * 4, rel=0.01)
+    assert (options["prefix-repetition-prefix-len"], options["goodput"]) == ("6400", "ttft:3000")
     assert ("session-affinity" in tests) == (result.design.workloads[0].served.replicas > 1)

@@ -18,7 +18,7 @@ from sizer.drawings.topology import topology
 from sizer.guide.pdf import render
 from sizer.guide.profile import Edition, Form, Profile
 from sizer.present import charts, words, workload_charts
-from sizer.present.charting import chart_svg
+from sizer.present.charting import band_chart, chart_svg
 from sizer.present.theme import contrast_ratio, css_variables
 from sizer.sizing.result import STAGES
 from tests import factories
@@ -113,10 +113,8 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
     design = result.design
     made = [charts.pareto_chart(result, palette)]
     for answer in design.workloads:
-        made += [
-            charts.scaling_chart(answer, design.n_gpus, palette),
-            workload_charts.accuracy_chart(answer, palette=palette),
-        ]
+        data = [charts.scaling_data(answer, design.n_gpus), workload_charts.accuracy_data(answer)]
+        made += [band_chart(one, palette) for one in data]
     for chart in made:
         if chart is None:
             continue

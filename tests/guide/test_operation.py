@@ -18,7 +18,7 @@ def context(request):
 
 
 def test_a_job_script_asks_for_the_design_and_is_valid_bash(context):
-    script, design = operation.content(context)["script"], context.design
+    ((_, _, script),), design = operation.content(context)["scripts"], context.design
     asked = {name: int(value) for name, value in re.findall(r"#SBATCH --([a-z-]+)=(\d+)$", script, re.MULTILINE)}
     assert asked["nodes"] * asked["gpus-per-node"] == design.gpus_at_work(context.answers[0])
     assert asked["ntasks-per-node"] == design.platform.gpus_per_server
@@ -46,7 +46,7 @@ def test_vendors_are_asked_for_what_room_and_order_need(context):
 
 
 def test_settings_follow_the_kind_of_the_fabric(context):
-    script, kind = operation.content(context)["script"], context.design.platform.fabric
+    ((_, _, script),), kind = operation.content(context)["scripts"], context.design.platform.fabric
     assert ("NCCL_IB_GID_INDEX" in script) == (not kind.is_infiniband)
     assert "NCCL_IB_HCA" in script
 

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from sizer.drawings.palette import LIGHT
 from sizer.perf.stage_capacity import Capacity
-from sizer.present.charting import Chart, chart_svg
-from sizer.present.workload_charts import workload_chart
+from sizer.present.charting import Chart, band_chart, chart_svg
+from sizer.present.serving_charts import serving_charts
+from sizer.present.workload_charts import workload_data
 from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import SizingResult
 from tests.factories.examples import EXAMPLES, most_in, sized
@@ -16,16 +18,19 @@ def title(chart: Chart) -> str:
     return " ".join(chart.to_dict(validate=False)["title"]["text"])
 
 
-def charts(result: SizingResult) -> dict[str, Chart | None]:
-    names = ("scaling", "accuracy", "load")
-    works = enumerate(result.design.workloads)
-    return {f"{name} {n}": workload_chart(name, one, result.design.n_gpus) for n, one in works for name in names}
+def charts(result: SizingResult) -> dict[str, Chart]:
+    design, found = result.design, {}
+    for number, one in enumerate(design.workloads):
+        data = [workload_data(name, one, design.n_gpus) for name in ("scaling", "accuracy")]
+        data += serving_charts(design, one, result.request.ownership, with_cost=True)
+        found |= {f"{each.id} {number}": band_chart(each, LIGHT) for each in data if each is not None}
+    return found
 
 
 @pytest.mark.parametrize("name", most_in("guides", EXAMPLES))
 def test_charts_of_the_examples_say_their_finding_and_draw_it(name):
     result = sized(name)
-    drawn = {name: chart for name, chart in charts(result).items() if chart is not None}
+    drawn = charts(result)
     assert len(drawn) >= len(result.design.workloads)
     for name, chart in drawn.items():
         svg = chart_svg(chart)

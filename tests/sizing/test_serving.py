@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -43,6 +44,7 @@ from sizer.sizing.stages.serving_rates import (
     serving_run,
 )
 from sizer.sizing.stages.workload_run import run_on
+from sizer.workload.optional_tables import Rental
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
@@ -97,6 +99,11 @@ def test_a_tighter_limit_or_a_longer_request_never_serves_more(model, first, tok
     # Of an asked load layouts lead that carry it with one replica fewer, whatever they serve at the most.
     asked = {"dnn": model, "precision": "mixed", "target": {"gpus_busy": 8}}
     most = rate(**asked, first_token_s="4 s", token_s="100 ms")
+    tails = [
+        rate(**asked, first_token_s=first, token_s=token, input_tokens_p95=1000 * tail, output_tokens_p95=500 * tail)
+        for tail in (1, 2, 4)
+    ]
+    assert all(before * 1.001 >= after for before, after in pairwise(tails))
     limited = rate(**asked, first_token_s=first, token_s=token)
     longer = rate(**asked, first_token_s=first, token_s=token, output_tokens=1000)
     stricter = rate(**asked, first_token_s=first, token_s=token, latency_percentile=99)
@@ -119,6 +126,78 @@ def test_more_servers_never_serve_fewer_and_add_where_none_is_enough(model, coun
     assert (np.diff(rates) >= -1e-9 * rates[1:]).all()
     if number == 1_000_000_000:
         assert rates == pytest.approx(servers * rates[0])
+
+
+@settings(deadline=None, max_examples=10)
+@given(
+    model=st.sampled_from(["llama-3-8b", "llama-3-70b", "gpt-oss-120b"]),
+    per_s=st.sampled_from([0.3, 3, 30]),
+    hours=st.lists(st.integers(0, 9), min_size=24, max_size=24).filter(any),
+)
+def test_a_day_a_failure_and_carbon_keep_their_laws(model, per_s, hours):
+    """At an equal mean a peakier day takes no fewer replicas; a flat one is none; a loss leaves no more."""
+    asked = {"dnn": model, "precision": "mixed", "use": "chat"}
+    a_day = {"requests_per_day": 86_400 * per_s}
+    flat, peaky = (answer_of(4, a_day, **asked, load_by_hour=one) for one in ([1] * 24, hours))
+    none = answer_of(4, {"requests_per_s": per_s}, **asked)
+    assert (flat.replicas_needed, flat.served_per_s) == (none.replicas_needed, pytest.approx(none.served_per_s))
+    if flat.gpus_of_replica == peaky.gpus_of_replica:
+        assert (peaky.replicas_needed or math.inf) >= (flat.replicas_needed or math.inf)
+    for found in (flat, peaky):
+        whole = math.exp(-NormalDist().inv_cdf(found.work.confidence) * found.tokens_per_s.log_sd)
+        one, server = found.after_replica, found.after_server
+        assert float(found.requests_per_s.value) * whole >= one.rate >= server.rate >= 0
+        assert (one.probability or 0.0) >= (server.probability or 0.0)
+
+
+def test_a_day_is_what_hand_arithmetic_makes_of_it():
+    """365 tokens of a million requests; 24 hours at the typical power, 1.3 as much with cooling, 380 g a kWh."""
+    hours = [3] * 8 + [1] * 16  # the mean is (8 + 16 / 3) / 24 of the peak
+    asked = request({"requests_per_day": 1e6}, output_tokens=365, load_by_hour=hours)
+    asked = asked.model_copy(
+        update={
+            "site": asked.site.model_copy(update={"carbon_g_per_kwh": 380.0, "pue_ratio": 1.3}),
+            "rental": Rental(per_gpu_hour=Decimal("2.5")),
+        }
+    )
+    design = size(asked, catalog()).design
+    (answer,), kw = design.workloads, float(design.quantities.power_typical_w[0]) / 1e3
+    day, cost = answer.day, design.cost
+    assert day is not None
+    assert cost is not None
+    assert answer.served.work.asked_rate == pytest.approx(1e6 / 86_400 * 24 / (8 + 16 / 3), rel=1e-6)
+    assert day.tokens == pytest.approx(365e6, rel=1e-3)
+    assert day.idle_share == pytest.approx(1 - 1e6 / 86_400 / float(answer.served.requests_per_s.value), rel=1e-3)
+    assert day.kwh_per_million == pytest.approx(24 * kw / 365, rel=1e-3)
+    assert day.kg_co2_per_million == pytest.approx(24 * kw / 365 * 1.3 * 0.38, rel=1e-3)
+    assert day.rented_per_million is not None
+    assert day.rented_per_million.expected == pytest.approx(answer.served.gpus_used * 24 * 2.5 / 365, rel=1e-3)
+    assert day.bought_per_million is not None
+    assert day.bought_per_million.expected == pytest.approx(cost.expected / (4 * 365.25 * 365), rel=1e-3)
+
+
+@pytest.mark.parametrize("hours", [6, 12])
+def test_a_night_has_what_the_day_leaves(hours):
+    """Eight hours of three with a third of the load of the others: the hours of the night lie in these sixteen."""
+    works = [
+        {"name": "Chat", "task": "serving", "dnn": "llama-3-70b", "input_tokens": 1000, "output_tokens": 500}
+        | {"precision": "fp8", "load_by_hour": [3] * 8 + [1] * 16, "target": {"requests_per_s": 30}},
+        {"name": "Tuning", "dnn": "llama-3-8b", "method": "lora", "tokens": 1e9, "sequence_tokens": 4096}
+        | {"night_hours": hours, "target": {"time_to_train_s": "4 d"}},
+    ]
+    asked = SizingRequest.from_dict({"workload": works, "platforms": {"servers": ["dgx-h200"]}})
+    design = size(asked, catalog()).design
+    chat, tuning = design.workloads
+    assert tuning.workload.target.time_to_train_s == pytest.approx(4 * hours * 3600)
+    assert tuning.night is not None
+    assert (tuning.night.hours, 8 <= tuning.night.first_hour <= 24 - hours) == (hours, True)
+    # A third of the load takes a third of the replicas, in whole ones.
+    needed = chat.served.replicas_needed or 0
+    taken = design.n_gpus - tuning.night.gpus
+    assert needed / 3 <= taken / chat.served.gpus_of_replica + 1e-6 <= needed / 3 + 1
+    works[1] = works[1] | {"target": {"time_to_train_s": "8 h"}}
+    (_, short) = size(SizingRequest.from_dict({"workload": works}), catalog()).design.workloads
+    assert short.workload.target.time_to_train_s == pytest.approx(min(8, hours) * 3600)
 
 
 def test_requests_in_flight_must_find_room():
@@ -186,7 +265,8 @@ def fleet(servers: int, server: str = "xe7745") -> list[ServingAnswer]:
     """A chat of 70B, completion of 7B and reasoning of gpt-oss-120b on servers of four RTX PRO 6000."""
     limits = {"task": "serving", "first_token_s": "2 s", "token_s": "30 ms"}
     works = [
-        {"name": "a", "dnn": "llama-3-70b", "use": "chat", "target": {"users": 1000}, **limits, "token_s": "50 ms"},
+        {"name": "a", "dnn": "llama-3-70b", "use": "chat", "target": {"users": 1000}, **limits, "token_s": "50 ms"}
+        | {"input_tokens": 1_000, "output_tokens": 300},
         {"name": "b", "dnn": "qwen2.5-7b", "use": "code", "target": {"users": 300}, **limits, "first_token_s": "1 s"},
         {"name": "c", "dnn": "gpt-oss-120b", "use": "reasoning", "target": {"users": 200}, **limits},
     ]

@@ -34,10 +34,12 @@ def refusal(target: dict[str, Any], **work: Any) -> str:
         ({"active_users": 3000}, LoadKind.ACTIVE_USERS, 3000 * 12 / 3600),
         ({"users": 3000}, LoadKind.USERS, 3000 * 0.1 * 12 / 3600),
         ({"tokens_per_s": "432M tokens/day"}, LoadKind.TOKENS, 432e6 / 86_400 / 500),
+        # One hour of three has all of it: three times the mean.
+        ({"requests_per_day": 86_400}, LoadKind.REQUESTS_A_DAY, 3.0),
     ],
 )
 def test_every_target_comes_to_a_rate_of_requests_or_their_number(target, counted, rate):
-    found = served(target, use="chat", **LENGTHS)
+    found = served(target, use="chat", load_by_hour=[7, 0, 0] * 8, **LENGTHS)
     assert found.serving is not None
     assert found.serving.load_kind is counted
     assert math.isclose(found.serving.asked_rate, rate, rel_tol=1e-9)
@@ -87,6 +89,17 @@ def test_a_generation_has_no_limits():
         ({"users": 8}, {"task": "training"}, ["target.users", "serving"]),
         ({"requests_per_s": 1}, {"token_s": "5 h", **LENGTHS}, ["token_s", "ms"]),
         ({"requests_per_s": 1, "users": 3}, LENGTHS, ["exactly one", "requests_per_s and users"]),
+        ({"requests_per_day": 1}, LENGTHS, ["requests_per_day", "daily_profile"]),
+        ({"requests_per_s": 1}, {"load_by_hour": [0] * 24, **LENGTHS}, ["load_by_hour", "above 0"]),
+        ({"requests_per_s": 1}, {"load_by_hour": [1] * 23, **LENGTHS}, ["load_by_hour", "24"]),
+        ({"requests_per_s": 1}, {"daily_profile": "flat", "load_by_hour": [1] * 24, **LENGTHS}, ["not both"]),
+        ({"requests_per_s": 1}, {"task": "generation", "daily_profile": "office", **LENGTHS}, ["nobody waits"]),
+        ({"requests_per_s": 1}, {"night_hours": 8, **LENGTHS}, ["night_hours", "every hour"]),
+        ({"requests_per_s": 1}, {"task": "generation", "night_hours": 8, **LENGTHS}, ["night_hours", "serves people"]),
+        ({"requests_per_s": 1}, {"input_tokens_p95": 900, **LENGTHS}, ["input_tokens_p95", "the mean"]),
+        ({"requests_per_s": 1}, {"output_tokens_p95": 2_100, **LENGTHS}, ["output_tokens_p95", "each kind"]),
+        ({"requests_per_s": 1}, {"input_tokens_p50": 900, **LENGTHS}, ["input_tokens_p50", "input_tokens_p95"]),
+        ({"requests_per_s": 1}, {"input_tokens_p95": 200_000, "input_tokens": 60_000}, ["131 072", "context"]),
     ],
 )
 def test_bad_input_is_one_sentence(target, work, words):
@@ -94,6 +107,24 @@ def test_bad_input_is_one_sentence(target, work, words):
     assert len(text.splitlines()) == 1
     plain = text.replace("\u202f", " ")
     assert [word for word in words if word not in plain] == []
+
+
+def test_a_median_and_a_tail_tell_the_mean():
+    """Exponential lengths: the median is 0.69 of the mean, the 95th percentile 3.00 (the approximation is 1 % off)."""
+    found = served({"requests_per_s": 1}, input_tokens=1000, output_tokens_p50=69, output_tokens_p95=300).serving
+    assert found.output_tokens == pytest.approx(100, rel=0.02)
+    assert found.output_variation == pytest.approx(1.0, rel=0.05)
+    assert found.input_variation is None
+
+
+@pytest.mark.parametrize(("name", "over_mean", "over_valley"), [("office", 2.8, 34.6), ("consumer", 1.7, 3.3)])
+def test_a_named_day_has_the_published_peak(name, over_mean, over_valley):
+    """DynamoLLM, arXiv:2408.00741: a week of coding and of conversations at Azure."""
+    loads = served({"requests_per_s": 1}, daily_profile=name, **LENGTHS).serving.load_by_hour
+    assert max(loads) == 1
+    assert len(loads) == 24
+    assert 24 / sum(loads) == pytest.approx(over_mean, rel=2e-3)
+    assert 1 / min(loads) == pytest.approx(over_valley, rel=1e-6)
 
 
 @pytest.mark.parametrize(("engine", "stack"), [("NIM", "tensorrt-llm"), ("vLLM", "vllm"), (None, "vllm")])

@@ -24,6 +24,7 @@ from sizer.calibrate.serving.fit import (
 from sizer.calibrate.serving.rows import CLOSED_LOOP, fitted_rows
 from sizer.perf.serving.loop import Load, Served, closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
+from sizer.workload.loads import length_ratio
 
 # Name of the fit among those stored.
 RATES = "rates"
@@ -232,15 +233,7 @@ class ServingCalibration:
         top = np.maximum(np.minimum(limits.filled_share * room, limits.most_in_flight), 1.0)
         below = np.broadcast_to(_BELOW_ONE, (n, len(_BELOW_ONE)))
         grid = np.concatenate([below, top[:, None] ** np.linspace(0.0, 1.0, _FROM_ONE)], axis=1)
-        flat = ServingPoints(
-            points.deployments,
-            np.repeat(points.of, LOADS),
-            np.repeat(points.input_tokens, LOADS),
-            np.repeat(points.output_tokens, LOADS),
-            np.repeat(points.cached_share, LOADS),
-            grid.ravel(),
-        )
-        rates = self.rates(flat)
+        rates = self.rates(points.at_loads(grid))
 
         def column(values: Floats) -> Floats:
             # What does not load is no matter of rates; its numbers are replaced below.
@@ -251,7 +244,11 @@ class ServingCalibration:
         percentile = np.broadcast_to(np.asarray(limits.percentile, dtype=float), (n,))
         tpot_ratio = TPOT_RATIOS.at(percentile)[0][:, None]
         mean, first, ratio_log_sd = first_tokens(
-            percentile[:, None], ttft, busy, grid, busy / requests, ttft[:, :1], is_open=limits.is_open
+            percentile[:, None],
+            *(ttft, busy, grid, busy / requests, ttft[:, :1]),
+            self.long_prompts(points, percentile)[:, None],
+            np.nan_to_num(points.input_variation)[:, None],
+            is_open=limits.is_open,
         )
         ttft_limit, tpot_limit = (
             np.broadcast_to(np.asarray(one, dtype=float), (n,))[:, None] for one in (limits.ttft_s, limits.tpot_s)
@@ -306,6 +303,20 @@ class ServingCalibration:
             bound=bound,
             curve=LoadCurve(grid, requests, -late / np.hypot(first_sd, ratio_log_sd)),
         )
+
+    def long_prompts(self, points: ServingPoints, percentile: ArrayLike) -> Floats:
+        """First token of a prompt as long as a percentile of them over that of a mean one, each alone.
+
+        ``points`` (n,); ``percentile`` (n,) [%]. NaN where nothing is known of how lengths vary.
+        """
+        if np.isnan(points.input_variation).all():
+            return np.full(len(points), np.nan)
+        mean = replace(points, concurrency=np.ones(len(points)), input_variation=np.zeros(len(points)))
+        ratio = length_ratio(percentile, points.input_variation)
+        long, usual = self.rates(replace(mean, input_tokens=points.input_tokens * ratio)), self.rates(mean)
+        # Whether a long prompt alone finds room is no matter of the mean ones that fill the memory.
+        both = long.fits & usual.fits
+        return np.where(both, np.where(both, long.ttft_s, 1.0) / np.where(both, usual.ttft_s, 1.0), ratio)
 
     def _terms(self, deployments: Sequence[Deployment]) -> tuple[Floats, Ints, list[Floats]]:
         """Terms of each deployment, the number of its kind, and the covariances of the terms of each kind."""
@@ -366,18 +377,21 @@ def first_tokens(
     concurrency: Floats,
     service_s: Floats,
     alone_s: Floats,
+    long: ArrayLike = np.nan,
+    variation: ArrayLike = 0.0,
     *,
     is_open: bool,
 ) -> tuple[Floats, Floats, Floats]:
     """Mean and percentile of first tokens, and the spread of the logarithm of the percentile over the mean.
 
     A fixed number of requests in flight keeps the queue short, random arrivals do not: what few long prefills make of
-    them follows from the queue alone. ``service_s`` is the time of a prefill, ``alone_s`` a first token without others.
+    them follows from the queue alone. ``service_s`` is the time of a prefill, ``alone_s`` a first token without others,
+    ``long`` as :meth:`ServingCalibration.long_prompts`, ``variation`` of the lengths of prompts.
     """
-    ratio, log_sd = first_token_ratio(percentile, busy_share, concurrency)
+    ratio, log_sd = first_token_ratio(percentile, busy_share, concurrency, long)
     if not is_open:
         return ttft_s, ttft_s * ratio, log_sd
-    mean, tail = queue_wait(percentile, busy_share)
+    mean, tail = queue_wait(percentile, busy_share, variation)
     return (
         np.maximum(ttft_s, alone_s + service_s * mean),
         np.maximum(ttft_s * ratio, alone_s + service_s * tail),

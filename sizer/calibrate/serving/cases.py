@@ -272,10 +272,10 @@ def predict(cases: Sequence[ServingCase], calibration: ServingCalibration) -> Ma
     is_offline = np.array([case.row.kind != CLOSED_LOOP and not is_limited(case) for case in cases], dtype=bool)
     if is_offline.any():
         full = replace(points, concurrency=room)
-        found = calibration.rates(_some(full, is_offline))
+        found = calibration.rates(full.take(is_offline))
         tokens[is_offline], log_sd[is_offline] = found.tokens_per_s, found.log_sd
     if is_limited_here.any():
-        some, of_some = [case for case in cases if is_limited(case)], _some(points, is_limited_here)
+        some, of_some = [case for case in cases if is_limited(case)], points.take(is_limited_here)
         largest = calibration.largest_load(of_some, limits_of(some))
         alone = calibration.rates(replace(of_some, concurrency=np.ones(len(some)))).ttft_s
         waited = alone + _STEPS_WAITED * rates.tpot_s[is_limited_here]
@@ -312,9 +312,3 @@ def limits_of(cases: Sequence[ServingCase]) -> LatencyLimits:
     return LatencyLimits(
         np.array([first(case) for case in cases]), np.array([each(case) for case in cases]), _PERCENTILE, _BUSY, _FILLED
     )
-
-
-def _some(points: ServingPoints, here: np.ndarray) -> ServingPoints:
-    rows = np.flatnonzero(here)
-    names = ("of", "input_tokens", "output_tokens", "cached_share", "concurrency")
-    return replace(points, **{name: getattr(points, name)[rows] for name in names})

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.schema import Dnn, Gpu, TransformerShape
@@ -214,6 +214,9 @@ class ServingPoints:
     output_tokens: Floats
     cached_share: Floats
     concurrency: Floats  # requests in flight at one replica, or at the pools of one deployment
+    # Variance of the lengths over the square of their mean; NaN: not known, as in the rows of the fit.
+    input_variation: Floats
+    output_variation: Floats
 
     @classmethod
     def make(
@@ -224,21 +227,33 @@ class ServingPoints:
         output_tokens: Any,
         concurrency: Any = 1.0,
         cached_share: Any = 0.0,
+        variations: Sequence[Any] = (math.nan, math.nan),
         of: Any = None,
     ) -> "ServingPoints":
         """Points of deployments; loads broadcast against them.
 
         ``input_tokens``, ``output_tokens`` (n,): means of a request. ``concurrency``: requests in flight.
-        ``cached_share``: share of the input whose keys and values are there already. ``of``: number of the deployment
-        of each point; absent: one point for each deployment.
+        ``cached_share``: share of the input whose keys and values are there already. ``variations``: variances of the
+        lengths of input and output over the squares of their means. ``of``: number of the deployment of each point;
+        absent: one point for each deployment.
         """
         index = np.arange(len(deployments)) if of is None else np.asarray(of, dtype=np.int64)
-        loads = (input_tokens, output_tokens, cached_share, concurrency)
+        loads = (input_tokens, output_tokens, cached_share, concurrency, *variations)
         whose, *columns = np.broadcast_arrays(index, *(np.asarray(one, dtype=float) for one in loads))
         return cls(tuple(deployments), whose, *columns)
 
     def __len__(self) -> int:
         return len(self.of)
+
+    def take(self, index: Ints | Bools) -> "ServingPoints":
+        """Some of the points, of the same deployments."""
+        columns = [one.name for one in fields(self) if one.name != "deployments"]
+        return replace(self, **{name: getattr(self, name)[index] for name in columns})
+
+    def at_loads(self, concurrency: Floats) -> "ServingPoints":
+        """Each of them at several loads, one after the other; shape (n, loads)."""
+        every = np.repeat(np.arange(len(self)), concurrency.shape[1])
+        return replace(self.take(every), concurrency=concurrency.ravel())
 
     @cached_property
     def table(self) -> replica.Replicas:
@@ -262,7 +277,12 @@ class ServingPoints:
         beams = np.array([one.beams for one in self.deployments])
         filled = np.array([replica.FILLED.get(one.engine, replica.USUAL_FILLED) for one in self.deployments])
         found = replica.most_concurrent(
-            self.table.take(self.of), self.input_tokens, self.output_tokens, (kept * beams)[self.of], filled[self.of]
+            self.table.take(self.of),
+            self.input_tokens,
+            # Long answers stay for longer.
+            self.output_tokens * (1 + np.nan_to_num(self.output_variation)),
+            (kept * beams)[self.of],
+            filled[self.of],
         )
         running = np.array([one.most_running for one in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
@@ -281,6 +301,8 @@ class ServingPoints:
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
             cached_share=self.cached_share,
+            input_variation=np.nan_to_num(self.input_variation),
+            output_variation=np.nan_to_num(self.output_variation),
             verified=verified[self.of],
             is_guessed=guessed[self.of],
             **column,

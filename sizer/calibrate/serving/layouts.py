@@ -1,5 +1,6 @@
 """Layouts of a replica of a served model: number formats, ranks, and groups of them, as published runs have them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -169,5 +170,6 @@ def points_of(work: ServingWork, deployments: Sequence[Deployment], concurrency:
         input_tokens=work.input_tokens,
         output_tokens=work.output_tokens,
         cached_share=work.prefix_cached,
+        variations=[math.nan if one is None else one for one in (work.input_variation, work.output_variation)],
         concurrency=concurrency,
     )

@@ -257,7 +257,8 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
                 sheets.number(sheet, row, column, amount, "money")
     follows = "" if cost.is_unpriced else f" {_FOLLOWS}"
     sheets.paragraph(sheet, row + 2, f"{ownership_note(answer)}{follows}")
-    _runs(sheets, sheet, row + 4, answer)
+    if answer.runs:
+        _runs(sheets, sheet, row + 4, answer)
 
 
 def _runs(sheets: Sheets, sheet: Any, row: int, answer: OwnershipAnswer) -> None:

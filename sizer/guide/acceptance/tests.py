@@ -36,7 +36,7 @@ from sizer.present.facts.storage_tiers import TIER_CONTENTS, system_name
 from sizer.present.text.calibration import compared_time_s
 from sizer.present.text.layouts import settings_text
 from sizer.present.text.plan import feed_loss_is_open, feed_names
-from sizer.present.text.serving import replicas_text, software_text
+from sizer.present.text.serving import replicas_text
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import StorageTier, TierContent
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
@@ -531,19 +531,13 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     """A public load generator against all replicas: latencies at the asked load, and the most within the limits."""
     work, unit = found.work, sample_unit(answer.dnn)
     cached = work.input_tokens * work.prefix_cached
-    # One prefix for all requests would be found in the cache however small it is.
-    sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
-    shared = (
-        f", of which the first {grouped(cached)} are those of one of {grouped(sessions)} sessions (its data set of "
-        f"repeated prefixes: --prefix-repetition-num-prefixes {sessions:.0f} --prefix-repetition-prefix-len "
-        f"{cached:.0f} --prefix-repetition-suffix-len {work.input_tokens - cached:.0f})"
-    )
-    of_answers = "for embeddings" if work.is_embedding else f"answers of {grouped(work.output_tokens)}"
-    tool = (
-        f"vllm bench serve or aiperf with random prompts of {grouped(work.input_tokens)} tokens"
-        f"{shared if cached else ''}, {of_answers}"
-    )
+    count = load_test_requests(found)
     rate = found.served_per_s if work.asked_rate is None else work.asked_rate
+    run = (
+        f"Run the load test below (vllm bench serve, or aiperf with the same load): {grouped(count)} requests at "
+        f"{significant(rate)} {unit}, about {duration(count / found.served_per_s)}; read the"
+    )
+    again = "In the same run read the"
     basis = "90\u202f% interval of published serving runs"
     latencies = (
         (
@@ -560,20 +554,20 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         yield AcceptanceTest(
             key,
             "training",
-            f"Run {tool} and {significant(rate)} {unit} for 30 min; read the {what}, {work.percentile}th percentile.",
+            f"{run} {what}, {work.percentile}th percentile.",
             interval(expected, "s"),
             criterion.text,
             basis if limit is None else f"limit of the request; {_odds(chance)}",
             _sources(answer),
             criterion,
         )
-        tool = "the same load generator with the same prompts"  # described once
+        run = again  # described once
     if cached and found.replicas > 1:
         share = words.percent(work.prefix_cached)
         yield AcceptanceTest(
             "session-affinity",
             "training",
-            f"Run {tool} through the load balancer; read the tokens found in the prefix cache of each replica.",
+            f"{run} tokens found in the prefix cache of each replica.",
             f"{share} of all tokens in",
             f"at least {words.percent(0.9 * work.prefix_cached)}, and each session at one replica",
             "share of the request, less a tenth for first prompts; assumed",
@@ -584,13 +578,49 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     yield AcceptanceTest(
         "most-requests",
         "training",
-        f"Run {tool}; raise the load until {ends}.",
+        f"Run the load test below with more and more load until {ends}.",
         interval(answer.throughput, unit),
         criterion.text,
         basis if criterion.value == float(answer.throughput.low) else f"required rate; {_odds(answer.probability)}",
         _sources(answer),
         criterion,
     )
+
+
+# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. A choice of ours.
+_LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
+
+
+def load_test_requests(found: ServingAnswer) -> int:
+    """Requests of a load test."""
+    beyond = _LEAST_BEYOND / (1 - found.work.percentile / 100)
+    return math.ceil(max(_LEAST_TEST_S * found.served_per_s, beyond))
+
+
+def load_test_options(found: ServingAnswer) -> Iterator[str]:
+    """Options of vLLM's load generator that give the asked load, and report what the tests read."""
+    work = found.work
+    cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
+    if cached:
+        # One prefix for all requests would be found in the cache however small it is.
+        sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
+        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f}"
+        yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
+        yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"
+    else:
+        answers = "" if work.is_embedding else f" --random-output-len {out}"
+        yield f"--dataset-name random --random-input-len {work.input_tokens:.0f}{answers}"
+    if work.is_embedding:
+        yield "--backend openai-embeddings --endpoint /v1/embeddings"
+    else:
+        yield "--ignore-eos"
+    is_open = work.comes_at_random
+    load = f"--request-rate {found.served_per_s:.4g}" if is_open else ""
+    in_flight = f"--max-concurrency {work.in_flight or found.concurrency * found.replicas:.0f}"
+    yield f"{load or in_flight} --num-prompts {load_test_requests(found)}"
+    if work.first_token_s is not None and work.token_s is not None:
+        yield f"--percentile-metrics ttft,tpot --metric-percentiles {work.percentile}"
+        yield f"--goodput ttft:{1e3 * work.first_token_s:.4g} tpot:{1e3 * work.token_s:.4g}"
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None, n_gpus: int) -> Iterator[AcceptanceTest]:
@@ -706,7 +736,9 @@ def _odds(probability: float | None) -> str:
 def _about(answer: WorkloadAnswer) -> str:
     """Workload, software and settings of its runs."""
     if not answer.kind.reads_data:
-        return f"{answer.workload.name}: {replicas_text(answer.served)}, {software_text(answer.served)}"
+        found = answer.served
+        engine = found.engine or words.listed(found.engines, "or")
+        return f"{answer.workload.name}: {replicas_text(found)}, {found.weights.upper()} weights, {engine}"
     return f"{answer.workload.name}: {answer.stack.name}, {settings_text(answer)}"
 
 

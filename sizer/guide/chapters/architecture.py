@@ -275,7 +275,7 @@ def stacks_table(design: DesignAnswer) -> Table:
 def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
     """Releases that the newest published runs on the GPUs were made with; "" where no run states them."""
     releases = _releases(design, catalog)
-    if not releases or all(answer.serving is not None for answer in design.workloads):  # of trainings
+    if not releases or design.only_serves:  # of trainings
         return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
     used = words.listed(f"{one.component} {one.version.value}" for one in releases)

@@ -78,6 +78,8 @@ def choices(context: GuideContext, simpler: RejectedDesign | None = None) -> Ite
             text.fabric_trade_off(fabric),
             _links_table(fabric.slower),
         )
+    if design.is_workstation:
+        return
     racks = found.racks
     contents = by_count(racks.n_delivered, "its contents", "their contents")
     delivered = f", and {grouped(racks.n_delivered)} delivered with {contents}" if racks.n_delivered else ""

@@ -8,6 +8,7 @@ from typing import Any
 from sizer.base import units
 from sizer.base.quantities import by_count
 from sizer.calibrate.cases import link_level
+from sizer.guide.acceptance.tests import load_test_options
 from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation import phases_table, roles_table
 from sizer.physical.networks.ports import nodes_of
@@ -41,9 +42,12 @@ def content(context: GuideContext) -> dict[str, Any]:
         "management": management_text(context),
         "mount": mount_line(design),
         "network": list(network_settings(design)),
-        "script": job_script(context, context.answers[0]),
-        "workload": context.answers[0].workload.name,
-        "serves": context.only_serves,
+        # Each model in use has a command of its own; one training is an example for all.
+        "scripts": [
+            (answer.workload.name, answer.serving is not None, script)
+            for number, answer in enumerate(context.answers)
+            if (number == 0 or answer.serving is not None) and (script := job_script(context, answer))
+        ],
         "duties": roles_table(context.head_node is not None, serves=context.only_serves),
     }
 
@@ -222,6 +226,13 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         f"{further}{each * (nodes > 1)}\n"
         f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )
+
+
+def load_test(answer: WorkloadAnswer) -> str:
+    """The command that puts the asked load on all replicas of a model, through the load balancer."""
+    found, slug = answer.served, _slug(answer.dnn.name)
+    server = "--base-url http://load-balancer:8000" if found.replicas > 1 else "--base-url http://server:8000"
+    return _lines("vllm bench serve", (server, f"--model /models/{slug}", *load_test_options(found)))
 
 
 def _image(context: GuideContext, answer: WorkloadAnswer) -> str:

@@ -8,19 +8,23 @@ from sizer.base.quantities import significant
 from sizer.calibrate.notes import FitNote
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.performance_tables import figures_table, layout_table, serving_table, time_table
+from sizer.present.figures import PageFigure, drawn
+from sizer.present.performance_tables import figures_table, layout_table, models_table, serving_tables, time_table
+from sizer.present.serving_charts import memory_drawing, serving_charts
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
 from sizer.present.text.verdict import meets_text
-from sizer.present.workload_charts import workload_figure
+from sizer.present.workload_charts import figure_of, workload_data
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
 # Height of the curves over the number of GPUs: two of them and their tables stand on one page.
 _CURVE_PX = 190
 # Of a language model, which has two more figures on these pages.
 _LOW_CURVE_PX = 130
+# What the table of the workload and the drawing of the memory say.
+_ELSEWHERE = ("Load", "Request", "Limits", "Memory")
 _Pair: TypeAlias = tuple[WorkloadAnswer, NearbyMeasurement]
 
 
@@ -140,6 +144,9 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "confidence": confidence_texts(context.result),
+        "models": models_table(context.answers)
+        if sum(one.serving is not None for one in context.answers) > 1
+        else None,
         "references": references_table(predicted, context.design),
     }
 
@@ -149,13 +156,13 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
     design, trains_language = context.design, answer.kind.trains_language
     has_rates = answer.rate_is_predicted
     # Of many workloads the engineer's file has the time over the size.
-    draws = {"load": True, "scaling": has_rates, "accuracy": has_rates and not context.has_many_workloads}
+    draws = {"scaling": has_rates, "accuracy": has_rates and not context.has_many_workloads}
     height = _LOW_CURVE_PX if trains_language else _CURVE_PX
     return {
         "name": answer.workload.name,
         "verdict": meets_text(context.result, answer),
-        "serving": serving_table(design, answer, number, with_need=False),
-        "bottleneck": result_text.limit(answer, named=False),
+        "serving": serving_tables(design, answer, number, elsewhere=_ELSEWHERE),
+        "bottleneck": "" if answer.serving is not None else result_text.limit(answer, named=False),
         "cold_epoch": result_text.cold_epoch(answer) if has_rates and answer.time is not None else "",
         "figures": figures_table(answer, number) if answer.serving is None else None,
         "time": time_table(answer, number) if has_rates else None,
@@ -165,7 +172,25 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
         "spread": result_text.spread_text(answer) if has_rates else "",
         "resembles": reference_text(answer, design) if has_rates else "",
         "charts": {
-            name: workload_figure(name, answer, number, design.n_gpus, context.palette, height) if is_drawn else None
+            name: figure_of(workload_data(name, answer, design.n_gpus), number, context.palette, height)
+            if is_drawn
+            else None
             for name, is_drawn in draws.items()
         },
+        "served": serving_figures(context, answer, number),
     }
+
+
+# Height of the curves of a model in use: table and drawing of its room stand on the page of two of them.
+_SERVED_PX = 150
+
+
+def serving_figures(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, PageFigure | None]:
+    """Figures of a model in use by what they show; empty of other workloads."""
+    asked = context.result.request.ownership
+    charts = {
+        one.id: figure_of(one, number, context.palette, _SERVED_PX)
+        for one in serving_charts(context.design, answer, asked)
+    }
+    memory = memory_drawing(answer)
+    return charts if memory is None else {**charts, "memory": drawn(f"memory-{number}", memory)}

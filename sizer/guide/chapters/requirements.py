@@ -79,7 +79,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     of_serving = _of_serving(answer)
     title = f"Workload {number}" if n_workloads > 1 else "Workload"
     facts: tuple[Sequence[str | None] | Row, ...] = (
-        ("Neural network", result_text.network_text(answer)),
+        ("Neural network" if answer.serving is None else "Model", result_text.network_text(answer)),
         ("Software", used_stack_text(answer) + loader),
         *(
             of_serving

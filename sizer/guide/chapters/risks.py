@@ -63,8 +63,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         if len(sensitivity.influences) >= _LEAST_BARS and not context.is_single
     ]
     return {
-        # A cluster has them in its chapter on performance.
-        "bottlenecks": result_text.reason(context.result) if context.is_single else [],
+        # A cluster, and models in use, have them in their chapter on performance.
+        "bottlenecks": result_text.reason(context.result) if context.is_single and not context.serves else [],
         "strongest": strongest(context),
         "influences": influences,
         "failures": single_failures_table(context.failures, losses) if losses or not context.is_single else None,

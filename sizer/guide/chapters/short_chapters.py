@@ -6,6 +6,7 @@ from typing import Any
 from sizer.base.provenance import ASSUMPTION
 from sizer.drawings.racks import ASSUMED, rack_fronts
 from sizer.guide.acceptance.tests import AcceptanceTest
+from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
@@ -214,4 +215,10 @@ def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
 
 def acceptance(context: GuideContext) -> dict[str, Any]:
     """What ``sections/acceptance.html`` prints."""
-    return {"tests": tests_table(context.tests)}
+    return {
+        "tests": tests_table(context.tests),
+        "loads": [
+            (answer.workload.name, load_test(answer)) for answer in context.answers if answer.serving is not None
+        ],
+        "has_several": context.has_many_workloads,
+    }

@@ -48,7 +48,11 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "title": words.capital(result_text.storage_name(design)),
         "is_shared": storage.kind != "local",
-        "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
+        # Of models in use the same is said of each.
+        "loads": [
+            load_text(answer, is_named=context.has_many_workloads and not context.only_serves)
+            for answer in context.answers[: 1 if context.only_serves else None]
+        ],
         "capacity": capacity_table(ladders) if any(len(steps) > 1 for _, steps in ladders) else None,
         "is_protected": any(step.label == "protection" for _, steps in ladders for step in steps),
         "is_extrapolated": any(

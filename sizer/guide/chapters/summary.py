@@ -97,8 +97,8 @@ def options_table(context: GuideContext) -> Table:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
         reserve = ", one server in reserve" if context.built.has_spare_server else ""
-        heads = "redundant head, log-in and monitoring nodes"
-        notes.append(f"“As we would build it”: {sure}two feeds{reserve}, {heads}.")
+        heads = "" if context.design.only_serves else ", redundant head, log-in and monitoring nodes"
+        notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
@@ -211,7 +211,7 @@ def needs(context: GuideContext) -> list[str]:
         if answer.kind.trains_language:
             what = result_text.network_text(answer)
         if not answer.kind.reads_data:
-            sentences.append(f"{name}{serving_need_text(answer, answer.served)}")
+            sentences.append(f"{name}{serving_need_text(answer, answer.served, in_short=context.has_many_workloads)}")
             continue
         sentences.append(f"{name}{what} on {data}. Target: {asked_target_text(context.result, answer)}.")
     team = context.result.request.team

@@ -61,7 +61,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
             "Create the storage cluster, set its protection level, export the file system",
             "Usable capacity equals that in the chapter on data and storage",
         )
-    serves = all(answer.serving is not None for answer in design.workloads)
+    serves = design.only_serves
     data = f"Copy the model weights to {design.platform.storage.name}" if serves else _ingest_text(design, ingest)
     yield "Models" if serves else "Data", data, "Number and total size of the files match the source"
     balanced = [one.serving for one in design.workloads if one.serving is not None and one.serving.replicas > 1]
@@ -79,7 +79,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     )
     yield (
         "Handover",
-        f"Train the {'operators' if serves else 'users'}; hand over the guide with the measured results",
+        f"{'Brief the operators' if serves else 'Train the users'}; hand over the guide with the measured results",
         "The first requests keep their limits" if serves else "The first user job runs at the accepted rate",
     )
 
@@ -159,9 +159,9 @@ def content(context: GuideContext) -> dict[str, Any]:
         # The guide of a cluster has them.
         "phases": phases_table(design, context.data.ingest, has_head=False) if context.is_single else None,
         "monitoring": monitoring_table(design),
-        "maintenance": maintenance_table(context.failures),
+        "maintenance": maintenance_table(context.failures, serves=context.only_serves),
         "failures": failures_table(context.failures, context.answers),
-        "data": "model weights need" if context.only_serves else "training data needs",
+        "only_serves": context.only_serves,
         "spares": spares(context),
     }
 

@@ -15,7 +15,7 @@ from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.present import charts, performance_tables, words
 from sizer.present.facility_tables import cables_table, feeds_table
 from sizer.present.figures import charted, drawn
-from sizer.present.performance_tables import evidence_table, serving_table, stage_table
+from sizer.present.performance_tables import evidence_table, serving_tables, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
@@ -23,7 +23,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import note_sentences, note_text
 from sizer.present.text.verdict import reason_texts, selection_text, verdict_text
-from sizer.present.workload_charts import workload_figure
+from sizer.present.workload_charts import accuracy_data, figure_of
 from sizer.questions.data import text as data_text
 from sizer.questions.growth.text import demand_table, platforms_table
 from sizer.questions.team.text import assumptions, gpus_table, sources_table
@@ -55,12 +55,12 @@ def performance_chapter(context: GuideContext) -> dict[str, Any]:
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
     return {
         "name": answer.workload.name,
-        "measured": result_text.measured(answer),
+        "measured": "" if answer.serving is not None else result_text.measured(answer),
         "has_evidence": bool(answer.evidence),
         # Of a language model in use: what its users see.
-        "stages": serving_table(context.design, answer, number) or stage_table(answer, number),
+        "stages": serving_tables(context.design, answer, number) or (stage_table(answer, number),),
         # The guide draws the time to train of a single workload.
-        "accuracy": workload_figure("accuracy", answer, number, context.design.n_gpus, context.palette)
+        "accuracy": figure_of(accuracy_data(answer, context.design.n_gpus), number, context.palette)
         if context.has_many_workloads
         else None,
         "cautions": [words.sentence(text) for text in result_text.cautions(answer)],
@@ -127,7 +127,8 @@ def validation(context: GuideContext) -> dict[str, Any]:
             }
             for number, answer in enumerate(context.answers, 1)
             if (table := evidence_table(answer, number)) is not None
-        ]
+        ],
+        "texts": [result_text.measured(answer) for answer in context.answers],
     }
 
 

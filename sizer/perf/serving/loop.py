@@ -28,6 +28,8 @@ class Load(Rows):
     input_tokens: Floats
     output_tokens: Floats
     cached_share: Floats  # of the input
+    input_variation: Floats  # variance of these lengths over the square of their mean
+    output_variation: Floats
     verified: Floats  # tokens of a request that a step works on: 1, or 4 with three guessed or with four beams
     is_guessed: Floats  # 1: some of them are guesses, of which those that prove right are kept; else 0
     buffered_tokens: Floats  # tokens that the server gathers before it sends the first
@@ -39,8 +41,8 @@ class Load(Rows):
 
     @property
     def context(self) -> Floats:
-        """Tokens that a decoding request has behind it, mean."""
-        return self.input_tokens + self.output_tokens / 2
+        """Tokens that a decoding request has behind it, mean over time: those of long answers decode for longer."""
+        return self.input_tokens + self.output_tokens * (1 + self.output_variation) / 2
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class _Loop:
         apart: Floats = self.is_apart.astype(float)
         self.workers = np.where(self.is_apart, np.maximum(load.decode_replicas, 1), 1.0)
         self.step = decode_step(decode, by, load.context, load.verified, load.is_guessed)
-        filling: Prefill = prefill(fill, by, load.input_tokens, load.cached_share)
+        filling: Prefill = prefill(fill, by, load.input_tokens, load.cached_share, load.input_variation)
         self.work, self.overhead = filling.work * (1 - apart), filling.overhead * (1 - apart)
         self.stalls = filling.stalls * (1 - apart)
         # Of the pool's prefills, as one request after the other sees them.

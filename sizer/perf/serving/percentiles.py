@@ -54,13 +54,14 @@ _QUEUED, _ALONE = 0.4, 0.5
 
 
 def first_token_ratio(
-    percentile: ArrayLike, busy_share: ArrayLike = 0.0, concurrency: ArrayLike = 1.0
+    percentile: ArrayLike, busy_share: ArrayLike = 0.0, concurrency: ArrayLike = 1.0, alone: ArrayLike = np.nan
 ) -> tuple[Floats, Floats]:
     """Ratio of a percentile of the first token to its mean, and the spread of its logarithm.
 
     ``percentile`` (...): 50 to 99.9 [%].
     ``busy_share`` (...): share of the time that prefills take.
     ``concurrency`` (...): requests in flight.
+    ``alone`` (...): the ratio for requests alone, by their lengths; NaN: as the lengths of MLPerf's data sets have it.
     Returns (...): ratio and standard deviation of its logarithm.
 
     Where prefills hardly queue, first tokens vary as the lengths do; a request waits for the prefills of the others in
@@ -74,8 +75,8 @@ def first_token_ratio(
     """
     ratio, log_sd = TTFT_RATIOS.at(percentile)
     others = np.asarray(busy_share, dtype=float) * (1 - 1 / np.maximum(concurrency, 1.0))
-    queued = _ALONE + (1 - _ALONE) * np.minimum(others / _QUEUED, 1.0)
-    return np.asarray(ratio**queued), log_sd
+    of_lengths = np.where(np.isnan(alone), ratio**_ALONE, alone)
+    return np.asarray(of_lengths * ratio ** ((1 - _ALONE) * np.minimum(others / _QUEUED, 1.0))), log_sd
 
 
 # Decay of the tail of a queue with random arrivals and equal services, over the service -> share that they take.
@@ -83,14 +84,16 @@ _DECAY = np.geomspace(12.0, 1e-3, 400)
 _BUSY_AT = _DECAY / np.expm1(_DECAY)
 
 
-def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Floats]:
-    """Mean and percentile of the wait of random arrivals for equal services, one after the other, over the service.
+def queue_wait(percentile: ArrayLike, busy_share: ArrayLike, variation: ArrayLike = 0.0) -> tuple[Floats, Floats]:
+    """Mean and percentile of the wait of random arrivals for services, one after the other, over the mean service.
 
     ``percentile`` (...): 50 to 99.9 [%].
     ``busy_share`` (...): share of the time that services take.
+    ``variation`` (...): variance of services over the square of their mean.
 
     M/D/1: the mean by Pollaczek and Khinchine; the percentile by the first term of Erlang's sum, which is exact below
-    one service, and beyond by the exponential tail.
+    one service, and beyond by the exponential tail. Services that vary lengthen the mean as Pollaczek and Khinchine
+    have it, and the percentile as much.
 
     Examples
     --------
@@ -104,7 +107,8 @@ def queue_wait(percentile: ArrayLike, busy_share: ArrayLike) -> tuple[Floats, Fl
     kept = np.asarray(percentile, dtype=float) / 100
     first = np.maximum(np.log(kept / (1 - busy)) / busy, 0.0)
     tail = np.where(first < 1, first, np.maximum(np.log(weight / (1 - kept)) / decay, 1.0))
-    return np.asarray(busy / (2 * (1 - busy))), tail
+    longer = 1 + np.asarray(variation, dtype=float)
+    return np.asarray(longer * busy / (2 * (1 - busy))), longer * tail
 
 
 TTFT_RATIOS = PercentileRatios((0.93, 1.55, 2.3), (0.05, 0.14, 0.24))

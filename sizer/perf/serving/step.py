@@ -293,11 +293,14 @@ class Prefill:
     stalls: Graded
 
 
-def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats) -> Prefill:
-    """Seconds of the prefill of one request.
+def prefill(
+    one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats, variation: Floats | float = 0.0
+) -> Prefill:
+    """Seconds of the prefill of one request, mean.
 
-    ``input_tokens`` (n,): of the prompt.
+    ``input_tokens`` (n,): of the prompt, mean.
     ``cached_share`` (n,): share of it whose keys and values are there already.
+    ``variation`` (n,): variance of the lengths over the square of their mean.
     """
     new = input_tokens * (1 - cached_share)
     dense = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
@@ -308,8 +311,8 @@ def prefill(one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats
     touched = Graded(1 - missed, by.slope("spread", -missed * log_missed))
     reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",))
     reads = reads + by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched
-    # Causal: a new token sees those cached and half of the new ones.
-    seen = new * (input_tokens - new / 2)
+    # Causal: a new token sees those cached and half of the new ones. Of lengths that vary, the mean of the squares.
+    seen = new * (input_tokens - new / 2) * (1 + variation)
     near = new * np.minimum(input_tokens - new / 2, one.window)
     scores = (one.prefill_flop * seen + one.window_flop * near) / one.attention_flop_per_s
     sums = _REDUCTIONS * one.layers * (one.summing > 1)

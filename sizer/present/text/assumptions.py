@@ -74,6 +74,18 @@ _DEFAULTS = {
         "Tokens out of a request",
         "usual for this use by published traces, as of Azure 2023 and LMSYS-Chat-1M; the request can state its own",
     ),
+    DefaultKind.INPUT_TAIL: (
+        "95th percentile of the tokens into a request",
+        "of chat and code as in Azure's traces of 2023, else nothing was measured; the request can state its own",
+    ),
+    DefaultKind.OUTPUT_TAIL: (
+        "95th percentile of the tokens out of a request",
+        "of chat and code as in Azure's traces of 2023, else nothing was measured; the request can state its own",
+    ),
+    DefaultKind.DAILY_PROFILE: (
+        "Peak hour over the mean of the day",
+        "as a week of Azure's services of coding (office) or conversation (consumer); measure a week of your own",
+    ),
     DefaultKind.PREFIX_CACHED: (
         "Share of the input that a cache of earlier prompts holds",
         "usual for this use; nothing was measured",

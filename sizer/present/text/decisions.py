@@ -129,7 +129,7 @@ def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
     if design.n_servers == 1:
         return "One server is one point of failure: while it is serviced, nothing runs."
     lost = f"One failed server takes out {plain(round(100 * choice.lost_fraction, 1))}{NARROW_SPACE}% of the GPUs."
-    serves = all(answer.serving is not None for answer in design.workloads)  # by replicas: their rates add
+    serves = design.only_serves  # by replicas: their rates add
     if choice.scaling_efficiency is None or serves or not all(answer.rate_is_predicted for answer in design.workloads):
         return lost
     efficiency = words.percent(choice.scaling_efficiency)

@@ -17,7 +17,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.serving import serving_cautions
+from sizer.present.text.serving import bound_text, published_text, serving_cautions
 from sizer.present.text.stages import next_bottleneck
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings, host_memory_sentences, storage_need_sentences
@@ -116,6 +116,9 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
     if not answer.rate_is_predicted:
         return f"{subject}: not predicted."
     rate = throughput_text(answer)
+    if answer.serving is not None:
+        name = f"{answer.workload.name}: at most" if named else "At most"
+        return f"{name} {rate} within the limits; {bound_text(answer.serving)}."
     text = f"{subject}: {words.stage(answer.bottleneck, inside=True)}, {rate}."
     following = next_bottleneck(answer)
     if following is None:
@@ -257,6 +260,8 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
 def measured(answer: WorkloadAnswer) -> str:
     """Number of published measurements near a workload, and how many of them calibrate the model."""
     count = len(answer.evidence)
+    if answer.serving is not None:
+        return words.sentence(published_text(answer.serving))
     if not count:
         return "No measurement in our catalogue is close to this workload, so its interval is wide."
     fitted = sum(one.calibrates for one in answer.evidence)

@@ -16,20 +16,17 @@ from sizer.base.quantities import (
     significant,
     stated,
 )
-from sizer.base.units import DAY_S, GIB, HOUR_S
-from sizer.bom.cost import CostInterval
+from sizer.base.units import GIB
 from sizer.calibrate.serving.calibration import Bound
 from sizer.calibrate.serving.rows import ServingRow
 from sizer.present.words import listed, percent, plural
-from sizer.sizing.result import DesignAnswer, OtherLoad, WorkloadAnswer
+from sizer.sizing.design.served_day import YEAR_S, YEARS
+from sizer.sizing.result import DesignAnswer, OtherLoad, TokenCost, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import node_read_rate
-from sizer.sizing.stages.serving_rates import ServingAnswer, exceeded_run, nearest_run, output_of_gpu
+from sizer.sizing.stages.serving_rates import AfterFailure, ServingAnswer, exceeded_run, nearest_run, output_of_gpu
 from sizer.workload.optional_tables import Ownership
 from sizer.workload.serving import USES, LoadKind, ServingWork, UseOfModel
 
-# Years over which hardware is written off, straight, where a cost per token is shown.
-YEARS = 4
-_YEAR_S = 365.25 * DAY_S
 # Less of a GPU's memory is told as less: nobody reads 0.00739 GiB.
 _LEAST_GIB = 0.1
 # Of a number of a vector: single precision, as libraries return and index them.
@@ -56,6 +53,8 @@ def load_text(work: ServingWork) -> str:
             )
         case LoadKind.ACTIVE_USERS if work.people is not None:
             return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
+        case LoadKind.REQUESTS_A_DAY:
+            return f"{number} requests a day, in the peak hour {rate}"
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:
@@ -71,12 +70,10 @@ def _each_hour(people: UseOfModel) -> str:
 
 def most_users_text(found: ServingAnswer) -> str:
     """How many people the GPUs serve, counted as the load is; "" where nothing says what they do."""
-    counts_active = found.work.load_kind is LoadKind.ACTIVE_USERS
-    number = found.active_users if counts_active else found.users
-    if found.work.people is None or number is None:
+    if found.work.people is None or found.users is None:
         return ""
     most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
-    return f"{most} {grouped(float(f'{number:.2g}'))} {'active users' if counts_active else 'users in all'}"
+    return f"{most} {grouped(float(f'{found.users:.2g}'))} {_people(found.work)}"
 
 
 def users_text(found: ServingAnswer) -> str:
@@ -90,13 +87,11 @@ def users_text(found: ServingAnswer) -> str:
     return f"{most}, of whom {active} with {_each_hour(people)}"
 
 
-def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer) -> str:
-    """What is asked for, in two sentences."""
+def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer, *, in_short: bool = False) -> str:
+    """What is asked for, in two sentences; ``in_short``: without lengths and limits."""
     work = found.work
-    return (
-        f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}, each with {lengths_text(work)}. "
-        f"Latency limits: {limits_text(work)}."
-    )
+    text = f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}"
+    return f"{text}." if in_short else f"{text}, each with {lengths_text(work)}. Latency limits: {limits_text(work)}."
 
 
 def limits_text(work: ServingWork) -> str:
@@ -113,10 +108,14 @@ def lengths_text(work: ServingWork) -> str:
     """Mean lengths of a request."""
     cached = f" ({percent(work.prefix_cached)} of them in a cache of earlier prompts)" if work.prefix_cached else ""
     out = "one vector" if work.is_embedding else grouped(work.output_tokens)
-    return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out"
+    tails = [(work.length_at("input", 95), "in"), (work.length_at("output", 95), "out")]
+    told = [f"{grouped(tail)} {way}" for tail, way in tails if tail is not None]
+    longest = f"; 95th percentiles {listed(told)}" if told else ""
+    return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out{longest}"
 
 
-def _bound_text(found: ServingAnswer) -> str:
+def bound_text(found: ServingAnswer) -> str:
+    """What bounds the most that is served, as a clause."""
     return "the arithmetic of the texts bounds them" if found.work.is_embedding else _BOUNDS[found.bound]
 
 
@@ -139,7 +138,7 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
         f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests')}, and "
-        f"{_bound_text(found)}"
+        f"{bound_text(found)}"
     )
 
 
@@ -277,17 +276,53 @@ def vectors_text(work: ServingWork) -> str:
     )
 
 
-def energy_text(design: DesignAnswer, found: ServingAnswer) -> str:
-    """Energy of the equipment for a million tokens at the load; "" of several workloads."""
-    if len(design.workloads) > 1:
+def energy_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """Energy of the equipment, and the carbon of it, for a million tokens; "" of several workloads."""
+    day, work = answer.day, answer.served.work
+    if day is None or day.kwh_per_million is None:
         return ""
-    watts = float(design.quantities.power_typical_w[0])
-    rate = found.served_per_s * found.work.priced_tokens
-    each = significant(watts / rate * 1e3 / HOUR_S, 2)
+    watts = si(float(design.quantities.power_typical_w[0]), "W")
+    load = "over the day" if work.varies else "at this load"
+    told = "" if day.kg_co2_per_million is None else significant(day.kg_co2_per_million, 2)
+    carbon = f"; {told}{NARROW_SPACE}kg of CO2, with the PUE where it is stated" if told else ""
     return (
-        f"about {each}{NARROW_SPACE}kWh for a million {found.work.priced} at this load, "
-        f"of all equipment at its typical {si(watts, 'W')}, without cooling"
+        f"about {significant(day.kwh_per_million, 2)}{NARROW_SPACE}kWh for a million {work.priced} {load}, of all "
+        f"equipment at its typical {watts}{' throughout' if work.varies else ''}, without cooling{carbon}"
     )
+
+
+def day_text(answer: WorkloadAnswer) -> str:
+    """Tokens of a day whose load varies, or of a night, and what the GPUs leave idle; "" of one load at all hours."""
+    day, work = answer.day, answer.served.work
+    if day is None or not (work.varies or work.night_hours):
+        return ""
+    tokens = f"{significant(day.tokens / 1e6)} million {work.priced} in a"
+    idle = f"{percent(day.idle_share)} of what the GPUs serve within the limits is left idle"
+    if work.night_hours:
+        return f"{tokens} night of {work.night_hours} hours; {idle}"
+    return f"{tokens} day: its mean load is {percent(work.mean_load)} of that of the peak hour; {idle}"
+
+
+def failure_text(found: ServingAnswer) -> str:
+    """What is left within the limits without one replica, and without one server."""
+
+    def left(one: AfterFailure) -> str:
+        if not one.replicas:
+            return "nothing"
+        unit = "requests/s" if found.work.in_flight is None else "requests in flight"
+        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {_people(found.work)})"
+        chance = "" if one.probability is None else f", the target with {probability_text(one.probability)}"
+        return f"{significant(one.rate)} {unit}{people}{chance}"
+
+    confidence = probability_text(found.work.confidence)
+    return (
+        f"within the limits with {confidence} confidence serve: without one replica {left(found.after_replica)}; "
+        f"without one server {left(found.after_server)}"
+    )
+
+
+def _people(work: ServingWork) -> str:
+    return "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
 
 
 def needed_text(found: ServingAnswer, n_servers: int) -> str:
@@ -351,7 +386,7 @@ def _interval(time_s: Estimate) -> str:
 def tokens_text(found: ServingAnswer) -> str:
     """Output tokens a second within the limits, of all GPUs and of one."""
     each = significant(float(found.tokens_per_s.value) / found.gpus_used)
-    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {_bound_text(found)}"
+    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {bound_text(found)}"
 
 
 def _rate_text(rate: Estimate, what: str) -> str:
@@ -400,33 +435,34 @@ def gib_text(size_bytes: float) -> str:
 _LONG_PROMPT = 4.0
 
 
-def cost_text(design: DesignAnswer, found: ServingAnswer) -> str:
-    """Hardware for a million tokens at the load, written off over some years; "" without an estimate."""
-    cost, work = design.cost, found.work
+def cost_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+    """Hardware for a million tokens, written off over some years, and renting as much; "" without an estimate."""
+    day, found = answer.day, answer.served
     # With a cost of owning, that alone is told: of other years and hours it would be another number.
-    if cost is None or cost.expected == 0 or design.ownership is not None or len(design.workloads) > 1:
+    if day is None or (bought := day.bought_per_million) is None or design.ownership is not None:
         return ""
-    seconds = YEARS * _YEAR_S
-    text = f"{_each_text(cost, _millions(found, seconds))} of hardware for a million {work.priced}"
+    work, rented = found.work, day.rented_per_million
+    text = f"{_each_text(bought)} of hardware for a million {work.priced}"
     if work.input_tokens >= _LONG_PROMPT * work.output_tokens and not work.is_embedding:
-        text = f"{text}, {_each_text(cost, found.served_per_s * seconds / 1e3)} for 1{NARROW_SPACE}000 requests"
-    less = "" if work.first_token_s is None else " (at 8 hours a day three times as much)"
-    return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people"
+        text = f"{text}, {_each_text(bought, 1e3 / work.priced_tokens)} for 1{NARROW_SPACE}000 requests"
+    # At one load around the clock, which nobody has: of a day that is stated the mean counts.
+    less = "" if work.first_token_s is None or work.varies else " (at 8 hours a day three times as much)"
+    rent = "" if rented is None else f"; to rent as many GPUs in these hours {_each_text(rented)}"
+    return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people{rent}"
 
 
-def _millions(found: ServingAnswer, seconds: float) -> float:
-    """Millions of tokens that are priced."""
-    return found.served_per_s * found.work.priced_tokens * seconds / 1e6
-
-
-def _each_text(cost: CostInterval, pieces: float) -> str:
+def _each_text(cost: TokenCost, pieces: float = 1.0) -> str:
     low, middle, high = (significant(end / pieces, 2) for end in (cost.low, cost.expected, cost.high))
     return f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high})"
 
 
 def _clock_text(found: ServingAnswer) -> str:
-    peak = "the peak rate of " if found.work.first_token_s is not None else ""
-    return f"{peak}{significant(found.served_per_s, 2)} requests/s around the clock"
+    rate, work = significant(found.served_per_s, 2), found.work
+    if work.night_hours:
+        return f"{rate} requests/s in {work.night_hours} hours of each night"
+    if work.varies:
+        return f"{percent(work.mean_load)} of the peak rate of {rate} requests/s, the mean of the day"
+    return f"{'the peak rate of ' if work.first_token_s is not None else ''}{rate} requests/s around the clock"
 
 
 def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
@@ -434,17 +470,29 @@ def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     if asked is None or design.ownership is None or len(served) < len(design.workloads):
         return 0.0
-    return sum(_millions(one, asked.years * _YEAR_S) for one in served) * (asked.utilization_fraction or 1.0)
+    # A day that is stated says itself how much of the peak is used.
+    used = asked.utilization_fraction or 1.0
+    return sum(
+        one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used) for one in served
+    )
+
+
+def owned_per_million(design: DesignAnswer, asked: Ownership | None) -> TokenCost | None:
+    """What a million tokens of models in use cost to own; None of other work and without a cost."""
+    millions, cost = _owned_millions(design, asked), design.ownership
+    if not millions or cost is None:
+        return None
+    return TokenCost(cost.currency, cost.low / millions, cost.expected / millions, cost.high / millions)
 
 
 def token_cost(design: DesignAnswer, asked: Ownership | None) -> tuple[str, bool | None]:
     """What a million tokens of models in use cost to own; whether that is no more than was asked, None: open."""
-    millions, cost = _owned_millions(design, asked), design.ownership
-    if not millions or asked is None or cost is None:
+    cost = owned_per_million(design, asked)
+    if cost is None or asked is None:
         return "", None
     most = math.inf if asked.cost_per_million_tokens is None else float(asked.cost_per_million_tokens)
-    is_met = True if cost.high / millions <= most else False if cost.low / millions > most else None
-    return _each_text(cost, millions), is_met
+    is_met = True if cost.high <= most else False if cost.low > most else None
+    return _each_text(cost), is_met
 
 
 def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
@@ -538,6 +586,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Software", software_text(found)),
         ("Adapters", adapters_text(found) if work.adapters else ""),
         ("Needed", "" if found.replicas_needed is None else needed_text(found, design.n_servers)),
+        ("After a loss", failure_text(found)),
         ("Prefix cache", prefix_text(found)),
         ("Offload", offload_text(found)),
         ("Without cache", "" if found.depends_on_cache else without_cache_text(found)),
@@ -554,7 +603,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Ingress", ingress_text(found)),
         ("Batch", batch_text(found) if work.first_token_s is None else ""),
         ("Vectors", vectors_text(work) if work.is_embedding else ""),
-        ("Energy", energy_text(design, found)),
-        ("Cost", cost_text(design, found) if with_cost else ""),
+        ("Day", day_text(answer)),
+        ("Energy", energy_text(design, answer)),
+        ("Cost", cost_text(design, answer) if with_cost else ""),
     ]
     return [row for row in rows if row[1]]

@@ -222,7 +222,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result)}"
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
-    if all(answer.serving is not None for answer in design.workloads):
+    if design.only_serves:
         stated = ", stated as [[workload.measured]]," if names_key else ""
         return [f"{text} One replica, measured first under this load{stated} settles how many are needed."]
     can_state = all(
@@ -306,7 +306,13 @@ def _served_texts(design: DesignAnswer) -> list[str]:
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
-    if served and len(served) < len(design.workloads):
+    found += [
+        f"{answer.workload.name} has {significant(night.gpus)} of the {words.plural(design.n_gpus, 'GPU')} in "
+        f"{night.hours} hours of the night from {night.first_hour}:00 on; models in use keep the others."
+        for answer in design.workloads
+        if (night := answer.night) is not None
+    ]
+    if served and any(answer.night is None and answer.serving is None for answer in design.workloads):
         needed = sum(one.gpus_needed for one in served)
         found.append(
             f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
@@ -734,8 +740,9 @@ def _reason_text(reason: VerdictReason, design: DesignAnswer, result: SizingResu
             reads, most = si(bytes_per_s, "B/s"), si(link.bytes_per_s, "B/s")
             return f"{design.workloads[workload].workload.name}: {link.name} {verb} the reads, {reads} of {most}."
         case NoClusterFileSystem():
+            what = "weights" if design.only_serves else "data"
             return (
-                "No cluster file system is needed: one server reads the data, and "
+                f"No cluster file system is needed: one server reads the {what}, and "
                 f"{design.platform.storage.name} stores them."
             )
         case NoServerFabric() if design.n_hosts > 1:

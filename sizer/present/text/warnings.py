@@ -181,7 +181,7 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
     """The number that decided, sentence by sentence."""
     texts = []
     reads = si(choice.read_bytes_per_s, "B/s")
-    if all(answer.serving is not None for answer in design.workloads):
+    if design.only_serves:
         texts.append("Requests read nothing from it; each replica loads its weights from it when it starts.")
     elif choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
         texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
@@ -249,13 +249,17 @@ def design_warnings(design: DesignAnswer) -> list[str]:
     """Cautions about a design, its parts and its plan; one sentence or two each."""
     # What the loss of a feed stops is said with the feeds.
     notes = [note for note in design.plan.warnings if note.kind is not PlanNoteKind.FEW_SUPPLIES]
+    # What models in use read is said with their start.
+    of_parts = [
+        note for note in design.quantities.notes if not (design.only_serves and note.kind is PlanNoteKind.LOCAL_COPIES)
+    ]
     own = [_warning_text(warning, design) for warning in design.warnings]
     return [
         *storage_need_sentences(design),
         *host_memory_sentences(design),
         *_full_switch_texts(design),
         *own,
-        *note_sentences((*design.quantities.notes, *notes)),
+        *note_sentences((*of_parts, *notes)),
     ]
 
 

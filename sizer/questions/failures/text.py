@@ -139,11 +139,11 @@ def _special_remedy(key: str, effect: FailureEffect) -> str:
     """A remedy that depends on the effect; empty where it depends on the part alone."""
     match effect:
         case JobsRestart() if key == "server":
-            return "Repair it; the job uses all servers again from its next start."
+            return "Repair it; what ran on all servers uses it again from its next start."
         case JobsRestart(on="another GPU"):
             return "Replace the GPU when no job runs."
         case JobsRestart(on="servers"):
-            return "Take the server out of the scheduler until the GPU is replaced."
+            return "Take the server out of service until the GPU is replaced."
         case NodeLost():
             return _node_remedy(effect)
         case DriveLost():
@@ -214,7 +214,7 @@ def _drive_text(lost: DriveLost) -> str:
         return f"{why}; reads are assumed to continue."
     if lost.n_servers == 1:
         return f"{why}; without protection the server has no data and stops."
-    return f"{why}; without protection one server has no data, and jobs restart on the others."
+    return f"{why}; without protection one server has no data, and what ran there starts again on the others."
 
 
 def _feed_parts(lost: FeedLost) -> Iterator[str]:
@@ -317,15 +317,18 @@ def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswe
     return record_table("failures", "Single failures and what each costs", cases, fields, note=note)
 
 
-def maintenance_table(cases: Sequence[FailureCase]) -> Table | None:
-    """Parts that are taken out one after the other, and whether the targets are met meanwhile."""
+def maintenance_table(cases: Sequence[FailureCase], *, serves: bool = False) -> Table | None:
+    """Parts that are taken out one after the other, and whether the targets are met meanwhile.
+
+    ``serves``: models in use are all that runs.
+    """
     serviced = [case for case in cases if case.key in _SERVICED and case.keeps_targets is not None]
     if not serviced:
         return None
     fields: list[Field[FailureCase]] = [
         Field("Taken out, one at a time", lambda case: _SERVICED[case.key], width=30),
         Field("Targets meanwhile", targets_text, width=25),
-        Field("When", _maintenance_text, width=45),
+        Field("When", lambda case: _maintenance_text(case, serves), width=45),
     ]
     return record_table("maintenance", "Maintenance during operation", serviced, fields)
 
@@ -371,7 +374,7 @@ def single_failures_table(cases: Sequence[FailureCase], losses: Sequence[Loss]) 
         Field("Targets", result, width=15),
     ]
     note = (
-        "Rate: share of the normal rate, once jobs that stopped run again. Targets: whether a run still meets them if "
+        "Rate: share of the normal rate, once what stopped runs again. Targets: whether a run still meets them if "
         "the part stays out for the whole run, with the probability."
     )
     return record_table("single-failures", "Single failures and what remains after each", shown, fields, note=note)
@@ -432,18 +435,19 @@ def _within_wait(case: FailureCase) -> str:
     return "" if case.within_wait is None else words.percent(case.within_wait)
 
 
-def _maintenance_text(case: FailureCase) -> str:
+def _maintenance_text(case: FailureCase, serves: bool) -> str:
     """When a part can be serviced."""
     if case.keeps_targets and case.key == "head" and not isinstance(case.effect, StandbyTakesOver):
         return "any time; no job starts meanwhile"
     if case.keeps_targets:
         return "any time, one after the other"
+    when = "outside the busy hours" if serves else "between two runs"
     if case.keeps_targets is None:
-        return "between two runs: whether the targets are met meanwhile is not known"
+        return f"{when}: whether the targets are met meanwhile is not known"
     outage_s = min(case.outage_s, default=0.0)
     if _LEAST_OUTAGE_S <= outage_s < float("inf"):
-        return f"for at most {duration(outage_s)} during a run, or between two runs"
-    return "between two runs: the targets are missed as long as it is out"
+        return f"for at most {duration(outage_s)} during a run, or {when}"
+    return f"{when}: the targets are missed as long as it is out"
 
 
 def _notes(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Iterator[str]:
@@ -515,5 +519,6 @@ def failures_text(result: SizingResult, cases: Sequence[FailureCase], cost: Spar
     parts = [f"{title}\n{'=' * len(title)}\n{result.design.name}\n{redundancy}"]
     if losses:
         parts.append(table_text(tolerated_losses_table(tuple(dict.fromkeys(losses)), cases)))
-    tables = (failures_table(cases, result.design.workloads), maintenance_table(cases))
+    design = result.design
+    tables = (failures_table(cases, design.workloads), maintenance_table(cases, serves=design.only_serves))
     return "\n\n".join([*parts, *(table_text(table) for table in tables if table is not None)])

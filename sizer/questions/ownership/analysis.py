@@ -165,6 +165,8 @@ def _hourly(cost: OwnershipCost, use: float | None) -> Fraction:
 
 
 def _runs(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footprint: Footprint) -> Iterator[RunCost]:
+    if answer.serving is not None:  # its tokens have a cost, at the load that it has
+        return
     if answer.time is not None:
         yield _run(answer, answer.time.total_s, cost, use, footprint)
     if answer.time is None or answer.dnn.sample == "token":

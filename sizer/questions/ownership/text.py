@@ -91,8 +91,10 @@ def cost_text(answer: OwnershipAnswer, kind: CostKind | Literal["total"], year: 
     return range_text("", *ends) if round(ends[1]) else _amount(Decimal(0))
 
 
-def runs_table(answer: OwnershipAnswer) -> Table:
-    """Energy and share of the cost of ownership of one run of every workload."""
+def runs_table(answer: OwnershipAnswer) -> Table | None:
+    """Energy and share of the cost of ownership of one run of every workload; None where models in use are all."""
+    if not answer.runs:
+        return None
     cost, use = answer.first, answer.utilization_fraction
     share = "Runs follow each other without a pause" if use is None else f"Runs take {words.percent(use)} of all hours"
     hours = grouped(HOURS_PER_YEAR)
@@ -262,7 +264,8 @@ def _rate(rate: object) -> str | None:
 def ownership_text(answer: OwnershipAnswer) -> str:
     """Cost of ownership as plain text for a terminal."""
     lines = "\n".join(textwrap.wrap(finding(answer), WIDTH))
-    return "\n\n".join([lines, table_text(ownership_table(answer)), table_text(runs_table(answer))])
+    tables = filter(None, (ownership_table(answer), runs_table(answer)))
+    return "\n\n".join([lines, *map(table_text, tables)])
 
 
 def finding(answer: OwnershipAnswer) -> str:

@@ -28,6 +28,7 @@ from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
+from sizer.sizing.design.served_day import with_days
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (
     MOST_CERTAIN,
@@ -247,7 +248,7 @@ def design_answer(
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
     money = design_money(request, platform, parts, plan, catalog, prices, is_documented=is_documented)
-    return DesignAnswer(
+    found = DesignAnswer(
         platform=platform,
         n_servers=n_servers,
         n_gpus=n_servers * platform.gpus_per_server,
@@ -270,6 +271,7 @@ def design_answer(
         cost=money.cost,
         owned=money.owned,
     )
+    return with_days(found, request, runs, catalog, prices)
 
 
 def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]:

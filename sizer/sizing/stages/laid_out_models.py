@@ -1,7 +1,7 @@
 """Models of what a layout divides over the GPUs of a design, as the sizing asks them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -28,11 +28,20 @@ class LaidOutModel:
     refusal: Callable[[ResolvedWorkload, Platform, int, int, Catalog], str]
 
 
+def _language_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
+    """Rates of every row: of a training at night on the GPUs that models in use leave."""
+    found = language_rates.language_run(work, hosts)
+    if work.night is None:
+        return found
+    share = serving_rates.night_share(work.night, hosts)
+    return replace(found, median_samples_per_s=share * found.median_samples_per_s, fits=found.fits & (share > 0))
+
+
 _MODELS = {
     LANGUAGE.name: LaidOutModel(
         "train",
         FactKind.TRAINING_RATE,
-        language_rates.language_run,
+        _language_run,
         language_rates.is_unmeasured,
         lambda work, platform, servers, each, catalog: language_rates.layout_refusal(
             work.trained, platform, servers * each, catalog

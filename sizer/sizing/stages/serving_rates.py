@@ -40,7 +40,7 @@ from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
 from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
-from sizer.workload.serving import LoadKind, ServingWork
+from sizer.workload.serving import LoadKind, NightWork, ServingWork
 
 # More spread of groups with grouped heads: all rows that bear them out are of one model, and scatter by 0.13 about the
 # fit where others do by 0.09.
@@ -68,6 +68,8 @@ _ALIKE_STAY = 2 / 3
 # Share of a server's memory that may hold earlier prompts: the system and the engine have the rest. Assumed.
 _OFFLOADED = 0.5
 _NARROW = "nvfp4"
+# Above the GPUs of any server.
+_MOST_GPUS = 10_000
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
 
@@ -149,6 +151,16 @@ class Offload:
 
 
 @dataclass(frozen=True)
+class AfterFailure:
+    """What the other replicas serve within the limits after a part failed, with the confidence asked for."""
+
+    replicas: int
+    rate: float  # as the target counts: requests/s, or requests in flight
+    users: float | None  # as the target counts people, or all of a known use; None of no known use
+    probability: float | None  # that the target and its limits are kept; None where no load is asked
+
+
+@dataclass(frozen=True)
 class ServingAnswer:
     """How a language model in use is divided over the GPUs of a design, and what its users see at the asked load."""
 
@@ -183,6 +195,8 @@ class ServingAnswer:
     longest_tokens: float  # longest context that the model and the room take
     # For the asked load at the confidence, with first tokens where few more servers do; None where no load is asked.
     replicas_needed: int | None
+    after_replica: AfterFailure  # a GPU, and with it one replica, is lost
+    after_server: AfterFailure
     first_token_chance: float | None  # that first tokens keep their limit at the load; None where nobody waits
     # Servers that make it as sure as the confidence; None where no number does, or where no load is asked.
     servers_timely: int | None
@@ -224,6 +238,12 @@ class ServingAnswer:
         return self.tokens_per_s.scaled(1 / self.work.priced_tokens)
 
     @property
+    def mean_tokens_per_s(self) -> float:
+        """Tokens of all replicas, mean over a day with the load of every hour."""
+        asked = self.work.asked_rate if self.load == "asked" and self.work.in_flight is None else None
+        return (asked or self.served_per_s) * self.work.priced_tokens * self.work.mean_load
+
+    @property
     def sure_tokens_per_s(self) -> float:
         """Tokens of all replicas, the most within the limits that is kept with the confidence asked for."""
         return float(self.tokens_per_s.value) * math.exp(
@@ -239,10 +259,7 @@ class ServingAnswer:
     @property
     def users(self) -> float | None:
         """All of whom these are the active ones; themselves where the target counts active users."""
-        people, active = self.work.people, self.active_users
-        if people is None or active is None or self.work.load_kind is LoadKind.ACTIVE_USERS:
-            return active
-        return active / people.active_share
+        return _counted(self.work, self.active_users)
 
     @property
     def sessions_stored(self) -> float:
@@ -280,26 +297,18 @@ class ServingAnswer:
 def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
     """Requests a second of every row."""
     assert work.serving is not None
-    shape, cols, catalog, groups = hosts.shape, hosts.cols, hosts.catalog, hosts.groups
-    group, per_server, servers = (
-        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
-    )
-    kinds = sorted({(int(a), int(b)) for a, b in np.unique(np.stack([group, per_server]), axis=1).T})
-    alike = [
-        _servers(groups[number].server, groups[number].gpu, used, groups[number].fabric, catalog)
-        for number, used in kinds
-    ]
+    shape, catalog = hosts.shape, hosts.catalog
     asked = (work.serving, *work.serving.shares_with)
-    tables = [_tables(one.unloaded, tuple(dict.fromkeys(alike)), catalog) for one in asked]
-    rate, sd, fits, replicas = (np.zeros(group.size) for _ in range(4))
-    timely = np.ones(group.size)
-    for (number, used), one in zip(kinds, alike, strict=True):
-        rows = np.flatnonzero((group == number) & (per_server == used))
+    kinds, servers = _kinds(hosts)
+    tables = [_tables(one.unloaded, tuple(kinds), catalog) for one in asked]
+    rate, sd, fits, replicas = (np.zeros(servers.size) for _ in range(4))
+    timely = np.ones(servers.size)
+    for one, rows in kinds.items():
         layouts = [table[one] for table in tables]
         if not layouts[0]:
             sd[rows], replicas[rows] = _UNKNOWN_SD, 1.0
             continue
-        which, counts = _allotted(asked, layouts, servers[rows].astype(np.int64))
+        which, counts = _allotted(asked, layouts, servers[rows])
         each, log_sd, least = np.array(
             [(one.rate, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
@@ -312,6 +321,33 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
         *(rate.reshape(shape), sd.reshape(shape), fits.reshape(shape) > 0, replicas.reshape(shape)),
         None if work.serving.first_token_s is None else timely.reshape(shape),
     )
+
+
+def _kinds(hosts: ServerRows) -> tuple[dict[_Servers, Ints], Ints]:
+    """Servers that compute alike with the rows that have them, and the number of servers of every row."""
+    cols, groups = hosts.cols, hosts.groups
+    codes = np.asarray(cols.compute * _MOST_GPUS + cols.gpus_per_server, dtype=np.int64)
+    every = np.broadcast_to(codes, hosts.shape).reshape(-1)
+    found: dict[_Servers, list[Ints]] = {}
+    for code in np.unique(codes).tolist():
+        of, used = groups[code // _MOST_GPUS], code % _MOST_GPUS
+        one = _servers(of.server, of.gpu, used, of.fabric, hosts.catalog)
+        found.setdefault(one, []).append(np.flatnonzero(every == code))
+    servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
+    return {one: np.concatenate(rows) for one, rows in found.items()}, servers
+
+
+def night_share(night: NightWork, hosts: ServerRows) -> Floats:
+    """Share of the GPUs of every row that models in use leave in the busiest hour of a night."""
+    kinds, servers = _kinds(hosts)
+    taken = np.zeros(servers.size)
+    for work in night.serves:
+        tables = _tables(work.unloaded, tuple(kinds), hosts.catalog)
+        for one, rows in kinds.items():
+            if tables[one]:
+                which, count = _least(work, tables[one])
+                taken[rows] += count * tables[one][which].deployment.gpus / (one.gpus_per_server * servers[rows])
+    return np.clip(1 - taken, 0.0, 1.0).reshape(hosts.shape)
 
 
 def serving_answer(
@@ -339,7 +375,7 @@ def serving_answer(
     loads = np.array([concurrency, layout.concurrency, 1.0])
     own = calibration_of(asked.unloaded, catalog) if asked.measured else None
     rates_at = partial(_rates_at, own, asked, layout.deployment)
-    rates = rates_at(loads)
+    rates, one_each = rates_at(loads), points_of(asked, [layout.deployment], 1.0)
     means, firsts, first_sds = calibration.first_tokens(
         asked.percentile,
         rates.ttft_s,
@@ -347,6 +383,8 @@ def serving_answer(
         loads,
         rates.busy_share / rates.requests_per_s,
         rates.ttft_s[2],
+        (own or calibration.serving_calibration()).long_prompts(one_each, np.array([float(asked.percentile)])),
+        asked.input_variation or 0.0,
         is_open=asked.comes_at_random,
     )
     first_sd = float(np.hypot(rates.ttft_log_sd, first_sds)[0])
@@ -394,6 +432,8 @@ def serving_answer(
             layout.most_concurrent / layout.deployment.data * length, asked.shape.context_tokens or math.inf
         ),
         replicas_needed=_bought_for(asked, layout),
+        after_replica=_after(asked, layout, replicas - 1),
+        after_server=_after(asked, layout, replicas - math.ceil(replicas * layout.servers / n_servers)),
         first_token_chance=chance,
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
         without_cache=_without_cache(asked, one, layout, replicas, catalog),
@@ -421,6 +461,30 @@ def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
     return layout.timely_at(work.asked_rate / np.maximum(replicas, 1))
 
 
+def _after(work: ServingWork, layout: _Layout, replicas: int) -> AfterFailure:
+    replicas = max(replicas, 0)
+    rate = replicas * layout.sure_rate
+    chance = None if work.asked_rate is None else 0.0
+    if replicas and work.asked_rate is not None:
+        chance = _chance(work, layout, replicas)
+    active = None if work.in_flight is not None else work.active_users_of(rate)
+    return AfterFailure(replicas, rate, _counted(work, active), chance)
+
+
+def _chance(work: ServingWork, layout: _Layout, replicas: int) -> float:
+    """Probability that replicas keep the asked load and its limits."""
+    assert work.asked_rate is not None  # asked of a load
+    margin = math.log(max(replicas * layout.rate, _NEXT_TO_NOTHING) / work.asked_rate) / layout.log_sd
+    return float(normal_cdf(margin) * _timely(work, layout, np.array([replicas]))[0])
+
+
+def _counted(work: ServingWork, active: float | None) -> float | None:
+    """People of whom so many are active, as a target counts them; all of them where it counts none."""
+    if work.people is None or active is None or work.load_kind is LoadKind.ACTIVE_USERS:
+        return active
+    return active / work.people.active_share
+
+
 def _without_cache(
     work: ServingWork, one: _Servers, layout: _Layout, replicas: int, catalog: Catalog
 ) -> WithoutCache | None:
@@ -430,8 +494,6 @@ def _without_cache(
         return None
     bare = replace(work.unloaded, prefix_cached=0.0)
     (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]}, catalog)[one]
-    margin = math.log(max(replicas * same.rate, _NEXT_TO_NOTHING) / asked) / same.log_sd
-    chance = float(normal_cdf(margin) * _timely(work, same, np.array([replicas]))[0])
     layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
     of_rate, timely = (
         min((count for count in counts if count is not None), default=None)
@@ -441,7 +503,7 @@ def _without_cache(
         )
     )
     least = timely if _are_few(of_rate, timely) else of_rate
-    return WithoutCache(replicas * same.rate, chance, least)
+    return WithoutCache(replicas * same.rate, _chance(work, same, replicas), least)
 
 
 def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: int) -> Offload | None:

@@ -5,24 +5,27 @@ from functools import partial
 import streamlit as st
 
 from sizer.drawings.datapath import datapath, is_limit
+from sizer.drawings.palette import Palette
 from sizer.drawings.svg import write_svg
 from sizer.explain.figure import stage_key
+from sizer.present.charting import BandChart, Chart, band_chart
 from sizer.present.performance_tables import (
     evidence_table,
     figures_table,
     layout_table,
     ruled_out_table,
-    serving_table,
+    serving_tables,
     stacks_table,
     stage_table,
     time_table,
 )
+from sizer.present.serving_charts import memory_drawing, serving_charts
 from sizer.present.tables import Table
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.result_text import cautions, measured, width
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.words import estimate, plural, sample_unit, sentence
-from sizer.present.workload_charts import workload_chart
+from sizer.present.workload_charts import workload_data
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.result import STAGES, DesignAnswer
 from sizer.ui import look
@@ -42,8 +45,7 @@ def show(view: View) -> None:
         look.notes(maximum_sentences(view.result, with_amounts=not view.is_customer_mode))
     if answer.serving is not None:
         st.header("In use", anchor=False)
-        look.table(serving_table(design, answer, 1, with_cost=True), view.catalog.sources)
-        _chart(view, number, "load")
+        _in_use(view, number)
     else:
         _training(view, number)
     _measured(view, number)
@@ -52,6 +54,26 @@ def show(view: View) -> None:
     if texts := cautions(answer):
         st.header("Cautions", anchor=False)
         look.notes([sentence(text) for text in texts])
+
+
+def _in_use(view: View, number: int) -> None:
+    """A language model in use: what serves it, how soon it answers, and what it has room for."""
+    design = view.result.design
+    answer, is_house = design.workloads[number], not view.is_customer_mode
+    serves, *others = serving_tables(design, answer, 1, with_cost=is_house, elsewhere=("Memory",))
+    charts = list(serving_charts(design, answer, view.result.request.ownership, with_cost=is_house))
+
+    for data in charts[:1]:
+        _chart(view, number, data.id, data)
+    look.table(serves, view.catalog.sources)
+    st.header("Capacity and latency", anchor=False)
+    for table in others:
+        look.table(table, view.catalog.sources)
+    if (memory := memory_drawing(answer)) is not None:
+        look.note(sentence(memory.title))
+        look.drawing(write_svg(memory, look.palette()))
+    for data in charts[1:]:
+        _chart(view, number, data.id, data)
 
 
 def _training(view: View, number: int) -> None:
@@ -92,11 +114,15 @@ def _training(view: View, number: int) -> None:
         _chart(view, number, "scaling")
 
 
-def _chart(view: View, number: int, name: str) -> None:
+def _chart(view: View, number: int, name: str, data: BandChart | None = None) -> None:
     """A chart of one workload by its name."""
     design = view.result.design
-    draw = partial(workload_chart, name, design.workloads[number], design.n_gpus)
-    look.charted(view, name, lambda colours: draw(colours, "container", _CHART_HEIGHT), number)
+
+    def draw(colours: Palette) -> Chart | None:
+        found = data or workload_data(name, design.workloads[number], design.n_gpus)
+        return band_chart(found, colours, "container", _CHART_HEIGHT)
+
+    look.charted(view, name, draw, number)
 
 
 def chosen_workload(design: DesignAnswer, page: str) -> int:

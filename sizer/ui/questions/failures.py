@@ -131,7 +131,7 @@ def show(view: View) -> None:
             st.button(none, icon=icon, key="no-reserve", on_click=_ask, args=((),), disabled=is_off)
     show_checkpoints(view, number)
     sources = view.catalog.sources
-    for table in (failures_table(cases, design.workloads), maintenance_table(cases)):
+    for table in (failures_table(cases, design.workloads), maintenance_table(cases, serves=design.only_serves)):
         if table is not None:
             look.table(table, sources, table.caption)
 

@@ -290,8 +290,8 @@ FABRIC_AND_ROOM = columns_of(
     "",
     "fabric.oversubscription fabric.spare_servers fabric.subnet_manager fabric.management_servers",
     "fabric.rails_apart fabric.converged fabric.directors site.racks_per_row",
-    "site.rack site.pdu site.network_pdu site.feeds site.network_racks site.pue_ratio site.cooling site.feed_volts "
-    "site.feed_phases site.floor_kg_per_m2",
+    "site.rack site.pdu site.network_pdu site.feeds site.network_racks site.pue_ratio site.carbon_g_per_kwh "
+    "site.cooling site.feed_volts site.feed_phases site.floor_kg_per_m2",
 )
 RESILIENCE = columns_of("resilience", "keeps_targets_without", "interruptions")
 TEAM = columns_of(
@@ -375,6 +375,7 @@ TARGETS = {
     "concurrent_requests": "Requests in flight at once",
     "active_users": "Active users",
     "users": "Users in all",
+    "requests_per_day": "Requests a day",
 }
 FREQUENCIES = {
     "jobs_a_day": "Per day, whole team",
@@ -393,6 +394,7 @@ _OTHERS = {
     "workload.target": "Target",
     "workload.recipe": "Recipe",
     "workload.measured": "Measured rates",
+    "workload.load_by_hour": "Load of each hour",
     "platforms.forbidden_servers": "Excluded servers",
     "platforms.forbidden_storage": "Excluded storage",
     "existing.servers": "Existing servers",

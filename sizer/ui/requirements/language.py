@@ -180,7 +180,13 @@ def dataset_of_runs(parts: Catalog, path: RequestPath) -> str:
     return DEFAULT_DATASET if dnn is None else usual_dataset(dnn)
 
 
-_START = {"requests_per_s": 10.0, "concurrent_requests": 50, "active_users": 100, "users": 300}
+_START: dict[str, float] = {
+    "requests_per_s": 10.0,
+    "requests_per_day": 1e5,
+    "concurrent_requests": 50,
+    "active_users": 100,
+    "users": 300,
+}
 
 
 def is_served(path: RequestPath) -> bool:
@@ -190,7 +196,8 @@ def is_served(path: RequestPath) -> bool:
 
 def targets(path: RequestPath) -> dict[str, str]:
     """Targets of a language model in use; nobody waits for a generation."""
-    people = ("concurrent_requests", "active_users", "users") if state.get((*path, "task")) == "serving" else ()
+    waits = ("requests_per_day", "concurrent_requests", "active_users", "users")
+    people = waits if state.get((*path, "task")) == "serving" else ()
     kinds = ("requests_per_s", *people, "tokens_per_s", "gpus_busy", "maximum")
     return {kind: form.TARGETS[kind] for kind in kinds}
 

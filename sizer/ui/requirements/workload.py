@@ -134,7 +134,10 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
         summary = [named, _PRECISIONS.get(precision, "number format searched")]
-        columns = "engine cache_precision adapters latency_percentile precision", ""
+        columns = (
+            "engine cache_precision adapters latency_percentile precision",
+            "daily_profile input_tokens_p50 input_tokens_p95 output_tokens_p50 output_tokens_p95 night_hours",
+        )
     else:
         summary = [
             parts.stacks[stack].name if stack in parts.stacks else "default software stack",

@@ -119,6 +119,15 @@ def published_rates_are_of_runs(found: Finished) -> Iterator[Judged]:
             yield abs(gap - printed) < 1, f"{place} – {one['predicted']} of {one['published']} is a gap of {gap:.1f} %"
 
 
+def trainings_are_of_designs_that_train(found: Finished) -> Iterator[Judged]:
+    """Words of training stand in no document of models in use alone; names of sources are none."""
+    serves = all(one["serving"] is not None for one in found.design["design"]["workloads"])
+    names = r"(?<!MLPerf )[Tt]rain(?:s|ed|ing)?(?! of staff)|[Ee]pochs?(?! AI)"
+    words = rf"\b(?:{names}|[Gg]radients?|[Cc]heckpoints?|[Dd]ata sets?)\b"
+    for place, _ in _finds(found, words):
+        yield not serves, f"{place} – {DESIGN}, design.workloads: nothing is trained"
+
+
 RULES: dict[str, Callable[[Finished], Iterator[Judged]]] = {
     rule.__name__: rule
     for rule in (
@@ -129,5 +138,6 @@ RULES: dict[str, Callable[[Finished], Iterator[Judged]]] = {
         references_lead_somewhere,
         workloads_are_drawn,
         published_rates_are_of_runs,
+        trainings_are_of_designs_that_train,
     )
 }

@@ -73,6 +73,8 @@ def load(**given: float) -> Load:
         "input_tokens": 1000.0,
         "output_tokens": 500.0,
         "cached_share": 0.0,
+        "input_variation": 0.0,
+        "output_variation": 0.0,
         "verified": 1.0,
         "is_guessed": 0.0,
         "buffered_tokens": 1.0,

@@ -27,7 +27,11 @@ def answered(*lines: Any, asked: str | None = None, use: float | None = None) ->
     # Rates that add nothing, so that nothing but prices is missing.
     cost = owned(*(lines or (line("298000"),)), electricity_per_kwh="0.20", pue_ratio=1.5)
     work: Any = SimpleNamespace(
-        workload=SimpleNamespace(name="8B"), time=TRAINING, throughput=RATE, dnn=SimpleNamespace(sample="token")
+        workload=SimpleNamespace(name="8B"),
+        serving=None,
+        time=TRAINING,
+        throughput=RATE,
+        dnn=SimpleNamespace(sample="token"),
     )
     runs = tuple(_runs(work, cost, use, Footprint(0.0, False, 0.0, 0)))
     return OwnershipAnswer(cost, cost, use, runs, asked_per_million_tokens=None if asked is None else Decimal(asked))

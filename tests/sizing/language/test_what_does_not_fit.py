@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import RequestError
+from sizer.drawings.palette import LIGHT
 from sizer.export.design_json import design_document
 from sizer.physical.losses import Remaining
-from sizer.present.charts import scaling_chart
-from sizer.present.workload_charts import accuracy_chart
+from sizer.present.charting import band_chart
+from sizer.present.charts import scaling_data
+from sizer.present.workload_charts import accuracy_data
 from sizer.questions.failures.analysis import HardwareAfterLoss, failure_cases, rate_shares, target_probabilities
 from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
@@ -47,7 +49,7 @@ def test_every_size_of_the_curve_holds_the_model_and_has_a_plausible_rate(name):
     if answer.language.work.method != "lora":
         assert (memory >= STATE_BYTES * answer.dnn.parameters.value).all()
     assert (np.atleast_1d(curve.throughput.low) > 1).all()
-    for chart in (scaling_chart(answer, design.n_gpus), accuracy_chart(answer)):
+    for chart in (band_chart(one, LIGHT) for one in (scaling_data(answer, design.n_gpus), accuracy_data(answer))):
         if chart is None:
             continue
         drawn = [abs(number) for number in numbers(json.loads(chart.to_json(validate=False))["datasets"])]
