@@ -166,7 +166,7 @@ def test_figures_are_numbers_with_their_unit_beside_them() -> None:
 
 
 def test_the_workbook_sums_up_what_the_cable_list_has_cable_by_cable() -> None:
-    """136 cables of the plan in a dozen kinds; the outlets and the assumptions are the engineer's."""
+    """Over a hundred cables in a dozen kinds; the outlets and the assumptions are the engineer's."""
     result = example("dgx1-f800-resnet50")
     copy = opened(customer_copy(result), values=True)
     assert not {"Power", "Assumptions", "Vendor questions", "Change log", "Data"} & set(copy.sheetnames)
@@ -174,7 +174,7 @@ def test_the_workbook_sums_up_what_the_cable_list_has_cable_by_cable() -> None:
         rows = list(book["Cables"].iter_rows(min_row=HEAD_ROW, values_only=True))
         place = rows[0].index("Number")
         numbers = [row[place] for row in rows[1:] if isinstance(row[place], int)]
-        assert sum(numbers) == result.design.plan.n_links == 136
+        assert sum(numbers) == result.design.plan.n_links
         assert len(numbers) < 20
 
 
