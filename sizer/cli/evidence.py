@@ -15,9 +15,6 @@ def validate_command(
         list[Path] | None,
         typer.Argument(help="Observation files (CSV). Default: the built-in ones.", metavar="[FILE.csv ...]"),
     ] = None,
-    report_file: Annotated[
-        Path | None, typer.Option("--report", help="Write the report as a web page (HTML).", metavar="FILE.html")
-    ] = None,
     ids_dir: Annotated[
         Path | None,
         typer.Option("--with-ids", help="Write a copy of each file with its id columns filled in.", metavar="FOLDER"),
@@ -52,12 +49,6 @@ def validate_command(
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")
-    if report_file is not None:
-        from sizer.evidence.page import evidence_html
-
-        page = evidence_html(report, catalog.sources).encode()
-        write_whole(report_file.parent, {report_file.name: page})
-        print_message(f"evidence: {report_file}")
 
 
 def calibrate_command(as_json: AsJson = False) -> None:

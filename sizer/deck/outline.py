@@ -36,7 +36,6 @@ from sizer.present.charts import scaling_data
 from sizer.present.tables import Cell, Field, Table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences
-from sizer.present.text.calibration import throughput_text
 from sizer.present.text.checks import ONE_LOST, conditional_sentence
 from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.design_size import asked_target_text, binding_text, required_rate_text
@@ -173,24 +172,14 @@ def _target(context: GuideContext, answer: WorkloadAnswer) -> str:
 def verdict(context: GuideContext) -> Slide:
     """What to buy, whether it does the job, and what it costs."""
     result, design = context.result, context.design
-    is_brief = len(context.answers) > _MOST_DETAILED
-    rates = [f"{_named(context, answer)}{throughput_text(answer)}." for answer in context.answers]
     told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
-    job = [*rates, *told, *further_answers(context), *cautions(context, is_brief=True)]
-    cost = [budget_line(result), result_text.open_prices(design.bill)]
-    columns: tuple[SlideColumn, ...]
-    if len(summary.options(context)) > 1:
-        # What each option does and costs stands in the table, which takes the whole width.
-        options = TableBlock(summary.options_table(context), "the guide lists all key figures")
-        columns = (SlideColumn((options, Paragraphs((cost[0], *told)))),)
-    else:
-        table = TableBlock(summary.numbers_table(context, is_brief=is_brief), "the guide lists all key figures")
-        asked = (Paragraphs(tuple(job), "Does it do the job?"), Paragraphs(tuple(cost), "What does it cost?"))
-        columns = (SlideColumn((table,), 58), SlideColumn(asked, 42))
+    options = TableBlock(summary.options_table(context), "the guide lists all key figures")
+    # What each option does and costs stands in the table; of one there is room for what else it does.
+    more = () if len(summary.options(context)) > 1 else (*further_answers(context), *cautions(context, is_brief=True))
     return Slide(
         topic="The verdict",
         title=_verdict_finding(context),
-        columns=columns,
+        columns=(SlideColumn((options, Paragraphs((budget_line(result), *told, *more)))),),
         notes=notes(context, [*reason_texts(result), selection_text(result)]),
     )
 

@@ -105,7 +105,7 @@ class GuideContext:
     n_head_nodes = _of_result(lambda self: sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices))
     # Why this server, storage, fabric and these racks.
     decisions = _of_result(lambda self: decisions(self.evaluated))
-    # The same parts with reserves and 90 % confidence; None where this design has them, or none is found.
+    # The same parts with reserves and 90 % confidence, this design where it has them; None where none is found.
     built = _of_result(lambda self: self._told(as_built(self.result.request, self.design, self.catalog), True))
 
     @_of_result
@@ -120,7 +120,7 @@ class GuideContext:
 
     def _told(self, option: DecisionOption | None, is_offered: bool = False) -> DecisionOption | None:
         """An option as this copy tells it; ``is_offered``: of the parts whose prices the offer has."""
-        if option is None or not self.design.bill.is_customer_copy:
+        if option is None or option.design is self.design or not self.design.bill.is_customer_copy:
             return option
         # A range of the market may be told, prices of the user's own book may not.
         found = option.design

@@ -7,11 +7,12 @@ from decimal import Decimal
 from html import escape
 
 from sizer.catalog.labels import with_vendor
-from sizer.catalog.model import Catalog
+from sizer.catalog.model import Catalog, statements
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.present.availability import missing_spares_text
+from sizer.present.text.assumptions import values_to_confirm
 from sizer.present.text.verdict import proposal_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -20,6 +21,7 @@ from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.spares import spare_servers, wait_for_repairs
 from sizer.sizing.result import SizingResult
+from sizer.workload.resolve import CUSTOM
 
 _HOLD_ALL = ([TierContent.EVERYTHING], [TierContent.WORKING_SET, TierContent.ALL_DATA])
 _AT_LEAST = (CheckKind.CAPACITY, CheckKind.WORKING_SET)
@@ -35,7 +37,7 @@ _NOBODY = re.compile(r"[Nn]o source (?:gives|says|states|prints|describes)")
 
 def contradictions(result: SizingResult) -> list[str]:
     """Contradictions within an answer, one clause each; empty where there is none."""
-    rules = (_requirements, _totals, _ownership, _figures, _tests, _comparisons, _told, _dates)
+    rules = (_requirements, _totals, _ownership, _figures, _tests, _comparisons, _told, _assumed, _dates)
     return [text for rule in rules for text in rule(result)]
 
 
@@ -176,6 +178,16 @@ def _told(result: SizingResult) -> Iterator[str]:
     newer = None if can_be_bought(result.design, result.design.plan.catalog, result.request.date) else result.newer
     if newer is not None and newer.value is not None and newer.value.design.name not in proposal_text(result):
         yield f"{newer.value.design.name} does the work with what is sold, and the first page does not say so"
+
+
+def _assumed(result: SizingResult) -> Iterator[str]:
+    """Every device of which a fact is assumed stands among the values to confirm."""
+    plan, listed = result.design.plan, {one.part for one in values_to_confirm(result) if one.assumed}
+    pdus = (group.pdu.id for group in plan.rack_groups if not group.is_delivered)
+    for item in map(plan.catalog.item, dict.fromkeys((*(one.item for one in plan.devices), *pdus))):
+        facts = [one.field for one in statements(item) if one.basis == "assumed" and one.value and one.source != CUSTOM]
+        if facts and item.name not in listed:
+            yield f"{facts[0]} of {item.name} is assumed, which no document says"
 
 
 def _dates(result: SizingResult) -> Iterator[str]:

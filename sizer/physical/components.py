@@ -169,6 +169,7 @@ class DesignParts:
     power_max_w: Floats  # lower bounds where the draw is open
     raw_bytes: Floats
     draw_is_open: Bools  # a device has no known draw
+    link_kinds: Ints  # kinds of links of the switched networks
 
     @classmethod
     def of(cls, counted: Quantities) -> "DesignParts":
@@ -177,8 +178,13 @@ class DesignParts:
         for part in counted.components:
             if part.item in counted.unknown_power:
                 is_open |= part.quantity > 0
+        used: dict[object, Bools] = {}
+        for net in counted.networks:
+            if net.switch is not None:
+                used[net.kind] = used.get(net.kind, False) | (net.ports_used > 0)
+        kinds = np.sum([np.zeros(is_open.size, dtype=np.int64), *used.values()], axis=0)
         racks, raw = counted.racks.astype(float), np.asarray(counted.raw_bytes, dtype=float)
-        values = counted.rack_units, racks, counted.power_typical_w, counted.power_max_w, raw, is_open
+        values = counted.rack_units, racks, counted.power_typical_w, counted.power_max_w, raw, is_open, kinds
         return cls(counted.components, counted.violations, *values)
 
     def take(self, designs: Ints) -> "DesignParts":
@@ -212,4 +218,4 @@ class DesignParts:
 
     def _values(self) -> tuple[Any, ...]:
         watts = self.power_typical_w, self.power_max_w
-        return self.rack_units, self.racks, *watts, self.raw_bytes, self.draw_is_open
+        return self.rack_units, self.racks, *watts, self.raw_bytes, self.draw_is_open, self.link_kinds

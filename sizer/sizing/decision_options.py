@@ -25,20 +25,30 @@ _FEW_HOSTS, _FEW_MANAGERS, _MANAGERS = 4, 2, 4
 def as_built(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
 ) -> DecisionOption | None:
-    """The design of the same parts with what a cluster that people depend on has.
+    """The design of the same servers with what a cluster that people depend on has.
 
     ``calibration``: default: the stored one. Returns with 90 % confidence at least and two feeds; where there are
-    several servers with one in reserve and management servers in redundancy. Where no size has all of it, with that
-    confidence alone. None where the request asks for the highest rate instead of a target, where a fact that no source
-    gives decides, where no size reaches it, where no server is bought, or where the design is that already.
+    several servers with one in reserve and management servers in redundancy; the design itself where it has all of it.
+    On other storage where its own takes no further server; where none does, with that confidence alone. None where the
+    request asks for the highest rate instead of a target, where a fact that no source gives decides, where no size
+    reaches more, or where no server is bought.
     """
     if _asks_most(request) or design.probability is None or not design.servers_bought:
         return None
     surer = request.model_copy(update={"confidence": max(request.confidence, USUAL_CONFIDENCE)})
-    for asked in (_with_reserves(surer, design), surer):
+    wanted = _with_reserves(surer, design)
+    same = narrowed_to(wanted, design.platform).platforms
+    kept = {name: getattr(same, name) for name in ("servers", "gpus", "gpus_per_server")}
+    for asked, parts in (
+        (wanted, same),
+        (wanted, request.platforms.model_copy(update=kept)),
+        (surer, same),
+    ):
         with suppress(InfeasibleError, RequestError):
-            found = best_design(narrowed_to(asked, design.platform), catalog, calibration).design
-            return DecisionOption(asked, found) if _parts(found) != _parts(design) else None
+            found = best_design(asked.model_copy(update={"platforms": parts}), catalog, calibration).design
+            if _parts(found) != _parts(design):
+                return DecisionOption(asked, found)
+            return DecisionOption(asked, design) if asked is wanted else None
     return None
 
 
@@ -58,15 +68,7 @@ def sold_today(
     means certain ones (by the number of its GPUs, or with a team, whose waits are simulated on them), or where nothing
     on sale meets it or is better.
     """
-    asked, gpu, day = request.platforms, design.platform.gpu, request.date
-    # What a customer excludes, prefers or has stays so.
-    free = Platforms(
-        forbidden_servers=asked.forbidden_servers,
-        forbidden_storage=asked.forbidden_storage,
-        prefer_vendors=asked.prefer_vendors,
-        prefer_within_percent=asked.prefer_within_percent,
-        storage_tier=asked.storage_tier,
-    )
+    free, gpu, day = _of_all_parts(request.platforms), design.platform.gpu, request.date
     works = request.workload
     if not can_be_bought(design, catalog, day):
         works = tuple(
@@ -76,7 +78,8 @@ def sold_today(
             for one in design.workloads
         )
     means_parts = any(work.target.gpus_busy is not None for work in works) or request.team is not None
-    if free == asked or means_parts or _asks_most(request) or request.existing.servers or request.stated_storage:
+    has_parts = request.existing.servers or request.stated_storage
+    if names_no_parts(request) or means_parts or _asks_most(request) or has_parts:
         return None
     gpus = tuple(one.id for one in no_less_on_sale(catalog, gpu, day))
     # A second tier that is named belongs to the parts of its era; the working set asks for one of any kind.
@@ -90,6 +93,22 @@ def sold_today(
         if found.platform.key != design.platform.key:
             return DecisionOption(opened, found)
     return None
+
+
+def names_no_parts(request: SizingRequest) -> bool:
+    """Whether a request leaves the parts to us: the best of its designs is the best of all that is sold."""
+    return _of_all_parts(request.platforms) == request.platforms
+
+
+def _of_all_parts(asked: Platforms) -> Platforms:
+    """What a customer excludes, prefers or has stays so; every other part is allowed."""
+    return Platforms(
+        forbidden_servers=asked.forbidden_servers,
+        forbidden_storage=asked.forbidden_storage,
+        prefer_vendors=asked.prefer_vendors,
+        prefer_within_percent=asked.prefer_within_percent,
+        storage_tier=asked.storage_tier,
+    )
 
 
 def can_be_bought(design: DesignAnswer, catalog: Catalog, day: datetime.date | None) -> bool:

@@ -71,14 +71,15 @@ def test_no_port_takes_two_cables(name):
 @every_design
 def test_both_ends_stand_where_the_elevation_has_them(name):
     places = {row["Device"]: (row["Rack"], str(row["Lowest U"])) for row in sheets(name)["Elevations"]}
-    for row, typed in zip(cables(name), sheets(name)["Cables"], strict=True):
+    for row in cables(name):
         for side in ("A", "Z"):
             node = row[f"{side}-Node Name"]
             if node == "customer LAN":
                 assert (row["A-Rack"], row["A-U"]) == ("", "")
                 assert "by others" in row["Note"]
             else:
-                assert (typed[f"{side}-Rack"], row[f"{side}-U"]) == places[node]
+                rack = row[f"{side}-Rack"].removeprefix("'")  # before what a spreadsheet would calculate
+                assert (rack, row[f"{side}-U"]) == places[node]
 
 
 @every_design

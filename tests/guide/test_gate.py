@@ -41,6 +41,7 @@ from sizer.present.words import is_even
 from sizer.questions.growth.text import criterion_text
 from sizer.questions.ownership import analysis
 from sizer.questions.scale.analysis import arrangements
+from sizer.sizing.assumptions import AssumedFact
 from sizer.sizing.best_design import BestDesign
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.constraints.stored_data import storage_demand
@@ -221,6 +222,14 @@ def first(change: Callable[[WorkloadAnswer], dict[str, object]]) -> SizingResult
     return design(lambda one: {"workloads": (replace(one.workloads[0], **change(one.workloads[0])),)})
 
 
+def assumed_device(result: SizingResult) -> str:
+    """Name of a device of which a fact is assumed."""
+    devices = {catalog().item(one.item).name for one in result.design.plan.devices}
+    return next(
+        one.item.name for one in result.assumptions if isinstance(one, AssumedFact) and one.item.name in devices
+    )
+
+
 # Made in the test: a module is imported by every process that collects.
 PLANTED = {
     "capacity": lambda: design(
@@ -258,6 +267,15 @@ PLANTED = {
     "first year": lambda: replace(sized(NAME), planned_years=(FIRST_YEAR,)),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "price": lambda: design(lambda _: {"cost": None}),
+    # A9 of the review: watts of the switches and outlets of the PDU, printed as facts.
+    "assumed": lambda: replace(
+        sized(NAME),
+        assumptions=tuple(
+            one
+            for one in sized(NAME).assumptions
+            if getattr(getattr(one, "item", None), "name", "") != assumed_device(sized(NAME))
+        ),
+    ),
     "interval": lambda: first(lambda _: {"gpu_spread": Spread(0.001, 0.001, 0.001)}),
     "rate": lambda: first(lambda _: {"throughput": Estimate(*map(np.asarray, (1e-9, 1e-9, 1e-9)))}),
 }

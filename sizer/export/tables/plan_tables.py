@@ -67,12 +67,7 @@ def cable_colour(network: NetworkPlane) -> CableColour:
 
 
 _MEDIA = {"dac": "DAC", "aoc": "AOC", "copper": "twisted pair", "transceiver": "transceivers and fibre"}
-_CABLE_NOTES = (
-    "A-U and Z-U are the lowest rack unit of the device, counted from the bottom.",
-    "Each label names its own end first.",
-    "The routed length includes slack; the cable length is that of the part.",
-    "The colour marks the network: on the jacket, or on the labels where a cable comes in one colour only.",
-)
+_COLOUR_NOTE = "The colour marks the network: on the jacket, or on the labels where a cable comes in one colour only."
 
 
 @dataclass(frozen=True)
@@ -101,19 +96,12 @@ class _Cable:
 
 
 def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
-    """Cable list of the documented design as a CSV file; see :func:`cable_sheet`.
+    """Point-to-point list of all cables of the documented design except power cords, as a CSV file.
 
-    UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
+    The names of the columns of the two ends are those that cable validation tools look for; each label names its own
+    end first. UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
     """
-    sheet = cable_sheet(result.design.plan, catalog)
-    return csv_bytes(sheet.heads, sheet.rows)
-
-
-def cable_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """Point-to-point list of all cables except power cords.
-
-    The names of the columns of the two ends are those that cable validation tools look for.
-    """
+    plan = result.design.plan
     hosts = {device.name for device in plan.devices if device.category != "network"}
     cables = [
         _Cable(link, tuple((catalog.item(item), quantity) for item, quantity in link.cable.items))
@@ -136,7 +124,8 @@ def cable_sheet(plan: Plan, catalog: Catalog) -> Sheet:
         SheetColumn("Z label", lambda cable: f"{port_label(cable.link.z)} / {port_label(cable.link.a)}"),
         SheetColumn("Note", lambda cable: cable.note),
     )
-    return record_sheet("Cables", cables, columns, _CABLE_NOTES)
+    sheet = record_sheet("Cables", cables, columns)
+    return csv_bytes(sheet.heads, sheet.rows)
 
 
 @dataclass(frozen=True)
@@ -168,8 +157,8 @@ def cable_summary(plan: Plan, catalog: Catalog) -> Sheet:
         Number("Number", lambda kind: kind.number),
         SheetColumn("Colour", lambda kind: cable_colour(kind.cable.link.network).name),
     )
-    total = f"{grouped(sum(counts.values()))} cables, without power cords."
-    return record_sheet("Cables", kinds, columns, (total,))
+    total = f"{grouped(sum(counts.values()))} cables, without power cords; cables.csv lists each with its ends."
+    return record_sheet("Cables", kinds, columns, (total, _COLOUR_NOTE))
 
 
 def _end_columns(side: str, end: Callable[[_Cable], End], hosts: set[str]) -> tuple[SheetColumn[_Cable], ...]:
@@ -474,15 +463,14 @@ def known_watts(value: float) -> float | None:
 def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
     """Every table of the documented design's plan: cables, power, racks, elevations, facility, planned purchases.
 
-    A customer's copy has cables summed up by kind, and no list of outlets; who installs gets the cable list as a file.
+    Cables are summed up by kind; who installs gets the list as a file. A customer's copy has no list of outlets.
 
     ``catalog``: names and part numbers of what the plan uses.
     """
     plan = result.design.plan
-    is_copy = result.design.bill.is_customer_copy
-    cables = (cable_summary(plan, catalog),) if is_copy else (cable_sheet(plan, catalog), power_sheet(plan, catalog))
     return (
-        *cables,
+        cable_summary(plan, catalog),
+        *(() if result.design.bill.is_customer_copy else (power_sheet(plan, catalog),)),
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         *((facility_sheet(result, catalog),) if plan.racks else ()),

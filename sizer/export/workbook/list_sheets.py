@@ -95,7 +95,7 @@ def write_lists(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
 
 def _write(sheets: Sheets, table: Sheet) -> None:
     if (n_rows := len(table.rows)) * len(table.heads) > _MOST_CELLS:
-        note = f"{grouped(n_rows)} rows are too many for a sheet; the files cables.csv and netbox.zip list them."
+        note = f"{grouped(n_rows)} rows are too many for a sheet; the file netbox.zip lists them."
         table = replace(table, rows=(), notes=(*table.notes, note))
     columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
     widths = [_width(head, cells) for head, cells in zip(table.heads, columns, strict=True)]

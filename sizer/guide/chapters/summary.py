@@ -25,7 +25,7 @@ from sizer.present.text.verdict import measure_texts, proposal_text
 from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
-from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought
+from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought, names_no_parts
 from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -70,12 +70,20 @@ def one_page(context: GuideContext) -> dict[str, Any]:
 
 
 def options(context: GuideContext) -> list[tuple[str, DecisionOption]]:
-    """What the customer may buy: as asked; as we would build it; the best of what can be ordered."""
-    request, design = context.result.request, context.design
+    """What the customer may buy: as asked; as we would build it; the best of what can be ordered. Options of the same
+    parts are one.
+    """
+    request, design, built = context.result.request, context.design, context.built
     is_sold = can_be_bought(design, context.catalog, request.date)
+    names, asked = ["As asked"], DecisionOption(request, design)
+    if built is not None and built.design is design:
+        names.append("as we would build it")
+        asked, built = built, None
+    if is_sold and names_no_parts(request):
+        names.append("on products sold today")
     found = (
-        ("As asked", DecisionOption(request, design)),
-        ("As we would build it", context.built),
+        (words.listed(names), asked),
+        ("As we would build it", built),
         ("As sure as asked", context.sure),
         ("With other parts" if is_sold else "On products sold today", context.on_sale),
     )
@@ -83,11 +91,10 @@ def options(context: GuideContext) -> list[tuple[str, DecisionOption]]:
 
 
 def options_table(context: GuideContext) -> Table:
-    """Options side by side; the key figures where there is one."""
+    """Options side by side."""
     compared = options(context)
-    if len(compared) == 1:
-        return numbers_table(context, is_brief=_is_brief(context))
-    listed = [dict(_option_rows(context, option)) for _, option in compared]
+    is_brief = len(compared) > 1 or _is_brief(context)
+    listed = [dict(_option_rows(context, option, is_brief)) for _, option in compared]
     found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
     rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
@@ -97,7 +104,7 @@ def options_table(context: GuideContext) -> Table:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
         reserve = ", one server in reserve" if context.built.has_spare_server else ""
-        heads = "" if context.design.only_serves else ", redundant head, log-in and monitoring nodes"
+        heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
         notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
@@ -114,14 +121,14 @@ def options_table(context: GuideContext) -> Table:
     )
 
 
-def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tuple[str, str]]:
+def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) -> Iterator[tuple[str, str]]:
     """Figures of an option: what is bought, what it does, and what that takes."""
     design = option.design
     yield "GPU servers", f"{grouped(design.n_servers)} × {design.platform.server.name}"
     yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     for answer in design.workloads:
         name = answer.workload.name if context.has_many_workloads else ""
-        for one in _performance_rows(answer, name, is_brief=True):
+        for one in _performance_rows(answer, name, is_brief):
             label, value, of_what = (cell.text for cell in one.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
@@ -135,9 +142,14 @@ def _option_rows(context: GuideContext, option: DecisionOption) -> Iterator[tupl
     for tier, described in zip(design.tiers, context.design.tiers, strict=False):
         yield tier_label(described, "Storage"), f"{_storage(design, tier)}, {system_name(tier)}"
     switches = result_text.switches(design)
-    heads = sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
+    heads = _heads(design)
     yield "Switches", grouped(switches) if switches else "none"
     yield "Management", words.plural(heads, "server") if heads else "none"
+
+
+def _heads(design: DesignAnswer) -> int:
+    """Management servers."""
+    return sum(device.role is Role.HEAD_NODE for device in design.plan.devices)
 
 
 def _risk(design: DesignAnswer, option: DecisionOption) -> str:

@@ -1,13 +1,13 @@
 """The simplest design that is enough for a request, and the choices of the request that exclude a simpler one."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.cost import component_amounts
 from sizer.bom.unit_prices import UnitPrices
@@ -16,7 +16,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Gpu
 from sizer.physical.allowed_parts import narrowed_to
-from sizer.physical.components import Quantities, bought_of
+from sizer.physical.components import Component, DesignParts, Quantities, bought_of
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour
 from sizer.sizing.best_design import best_design
@@ -147,29 +147,19 @@ def simpler_neighbours(simplest: SimplestDesign) -> tuple[Neighbour, ...]:
 
 
 def _simplicity(design: DesignAnswer, catalog: Catalog) -> Simplicity:
-    kinds, devices = _network_kinds(design.quantities), _devices(design.quantities, catalog)
-    return Simplicity(
-        design.n_servers > 1, STORAGE_ORDER.index(design.platform.storage.kind), int(kinds[0]), int(devices[0])
-    )
+    parts, storage = DesignParts.of(design.quantities), STORAGE_ORDER.index(design.platform.storage.kind)
+    devices = _devices(parts.components, catalog)
+    return Simplicity(design.n_servers > 1, storage, int(parts.link_kinds[0]), int(devices[0]))
 
 
-def _network_kinds(counts: Quantities) -> Ints:
-    """(rows,) kinds of links of the switched networks."""
-    used = {
-        kind: np.any([net.ports_used > 0 for net in counts.networks if net.kind == kind and net.switch is not None], 0)
-        for kind in {net.kind for net in counts.networks if net.switch is not None}
-    }
-    return np.asarray(np.sum([np.zeros(counts.rack_units.shape, dtype=bool), *used.values()], axis=0, dtype=np.int64))
-
-
-def _devices(counts: Quantities, catalog: Catalog) -> Ints:
-    """(rows,) servers, storage nodes or chassis, switches, gateways and head nodes."""
+def _devices(parts: Sequence[Component], catalog: Catalog) -> Ints:
+    """(designs,) servers, storage nodes or chassis, switches, gateways and head nodes."""
     quantities = [
         part.quantity
-        for part in counts.components
+        for part in parts
         if part.category in _DEVICES and part.status != "optional" and isinstance(catalog.item(part.item), Device)
     ]
-    return np.asarray(np.sum([np.zeros(counts.rack_units.shape, dtype=np.int64), *quantities], axis=0, dtype=np.int64))
+    return np.asarray(np.sum([np.zeros(parts[0].quantity.shape, dtype=np.int64), *quantities], axis=0, dtype=np.int64))
 
 
 def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> SizingRequest:
@@ -248,35 +238,35 @@ def _is_no_larger(design: DesignAnswer, described: DesignAnswer, prices: UnitPri
         (float(design.quantities.rack_units[0]), float(described.quantities.rack_units[0])),
     ]
     # Fewer kinds of parts are no simpler where they are many more boxes.
-    if _devices(design.quantities, prices.catalog)[0] > _devices(described.quantities, prices.catalog)[0]:
-        return False
-    if not delivers_as_much(design, described):
+    here, there = (_devices(one.quantities.components, prices.catalog)[0] for one in (design, described))
+    if here > there or not delivers_as_much(design, described):
         return False
     within = all(mine <= MOST_OF_DESCRIBED * other for mine, other in pairs)
-    cost, most = (_expected_cost(one.quantities, one.platform, prices)[0] for one in (design, described))
+    cost, most = (_expected_cost(one.quantities.components, one.platform, prices)[0] for one in (design, described))
     return within and design.n_servers <= described.n_servers and not cost > MOST_TIED * most
 
 
-def _expected_cost(counts: Quantities, platform: Platform, prices: UnitPrices) -> Floats:
-    """(rows,) cost of what is bought, bands at their middle where there is no price: the first height of the prices."""
-    return np.asarray(component_amounts(bought_of(counts.components), platform, prices)[0].sum(axis=0))
+def _expected_cost(parts: Sequence[Component], platform: Platform, prices: UnitPrices) -> Floats:
+    """(designs,) cost of what is bought, bands at their middle where there is no price."""
+    return np.asarray(component_amounts(bought_of(parts), platform, prices)[0].sum(axis=0))
 
 
 def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswer) -> int | None:
     """Row of the simplest design of a space; platforms are counted class by class until one has a design."""
     evaluated = counts.evaluated
-    changes = sum(unasked_changes(counts, described.platform))
-    runs = [
-        index
-        for index in range(evaluated.space.n_platforms)
-        if counts.candidates[index].any() and sum(unasked_changes(counts, evaluated.platforms[index])) <= changes
-    ]
-    for allows_unknown_rate in (False, True):
-        for is_cluster in (False, True):
+    is_left = _no_larger(counts, described)
+    is_known = is_left & ~counts.conditional.reshape(is_left.shape)
+    runs, is_cluster = np.flatnonzero(is_left.any(axis=1)).tolist(), evaluated.space.sizes > 1
+    for is_allowed in (is_known, is_left):
+        for of_class in (is_allowed & ~is_cluster, is_allowed & is_cluster):
             for kind in STORAGE_ORDER:
                 group = [index for index in runs if evaluated.platforms[index].storage.kind == kind]
                 ranks = [
-                    _best_rank(counts, index, choices, described, is_cluster, allows_unknown_rate) for index in group
+                    _best_rank(
+                        counts, index, np.flatnonzero(of_class[index]), choices, described, is_allowed is is_left
+                    )
+                    for index in group
+                    if of_class[index].any()
                 ]
                 keys = [rank for rank in ranks if rank is not None]
                 if keys:
@@ -284,52 +274,65 @@ def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswe
     return None
 
 
+def _no_larger(counts: PartCounts, described: DesignAnswer) -> Bools:
+    """(platforms, sizes) designs that may be simpler by what their servers and storage take and cost alone."""
+    evaluated, sizes, there = counts.evaluated, counts.evaluated.space.sizes, counts.request.existing
+    changes = sum(unasked_changes(counts, described.platform))
+    is_usual = [sum(unasked_changes(counts, one)) <= changes for one in evaluated.platforms]
+    # Servers to buy are not simpler than servers that are there.
+    bought = max(described.n_servers - described.platform.servers_there(there.servers), 0)
+    most_sizes = [bought + one.servers_there(there.servers) for one in evaluated.platforms]
+    is_left = counts.candidates & np.array(is_usual)[:, None] & (sizes <= np.array(most_sizes)[:, None])
+    is_left &= (sizes <= described.n_servers) & (
+        sizes * evaluated.gpus_per_server[:, None] <= MOST_OF_DESCRIBED * described.n_gpus
+    )
+    if described.platform.storage.id in there.storage_nodes:  # nor is storage to buy
+        is_left &= ~counts.leaves_storage_idle
+    most_w, most_u, cost = _most(counts, described)
+    is_left &= (counts.at_least["watts"] <= most_w) & (counts.at_least["units"] <= most_u)
+    return np.asarray(is_left & ~(counts.expected_main_cost > cost))
+
+
+def _most(counts: PartCounts, described: DesignAnswer) -> tuple[float, float, float]:
+    """Watts, rack units and expected cost that a simpler design has at most."""
+    parts = described.quantities
+    cost = _expected_cost(parts.components, described.platform, counts.unit_prices)[0]
+    return *(MOST_OF_DESCRIBED * float(one[0]) for one in (parts.power_max_w, parts.rack_units)), MOST_TIED * float(
+        cost
+    )
+
+
 def _best_rank(
     counts: PartCounts,
     index: int,
+    sizes: Ints,
     choices: Platforms,
     described: DesignAnswer,
-    is_cluster: bool,
     allows_unknown_rate: bool,
 ) -> tuple[float, ...] | None:
-    """Simplest single server, or cluster, of a platform: what it is ordered by, its row last."""
-    evaluated, sizes = counts.evaluated, counts.evaluated.space.sizes
-    most_w = MOST_OF_DESCRIBED * float(described.quantities.power_max_w[0])
-    is_small = ((sizes > 1) == is_cluster) & (sizes <= described.n_servers)
-    is_small &= sizes * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
-    # Servers to buy are not simpler than servers that are there.
-    there = counts.request.existing.servers
-    bought = max(described.n_servers - described.platform.servers_there(there), 0)
-    is_small &= sizes - evaluated.platforms[index].servers_there(there) <= bought
-    if described.platform.storage.id in counts.request.existing.storage_nodes:  # nor is storage to buy
-        is_small &= ~counts.leaves_storage_idle[index]
-    # Parts are counted only where what is known before leaves a design.
-    is_left = is_small & counts.candidates[index] & (counts.at_least["watts"][index] <= most_w)
+    """Simplest of some designs of a platform, by the places of their sizes: what it is ordered by, its row last."""
+    evaluated, prices = counts.evaluated, counts.unit_prices
+    platform = evaluated.platforms[index]
+    most_w, most_u, most = _most(counts, described)
+    rows = counts.keeping_limits(index, sizes)
+    rows = rows[(counts.power_w[rows] <= most_w) & (counts.rack_units[rows] <= most_u)]
     if not allows_unknown_rate:
-        is_left &= ~counts.conditional[evaluated.space.of_platform(index)]
-    if not is_left.any():
-        return None
-    rows = counts.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counts, index)
-    most_u = MOST_OF_DESCRIBED * float(described.quantities.rack_units[0])
-    rows = rows[is_small[rows % sizes.size] & (counts.power_w[rows] <= most_w) & (counts.rack_units[rows] <= most_u)]
+        rows = rows[~counts.conditional[rows]]
     if not rows.size:
         return None
-    platform, prices = evaluated.platforms[index], counts.unit_prices
-    most = MOST_TIED * _expected_cost(described.quantities, described.platform, prices)[0]
-    if prices.currency == counts.request.currency:
-        costs = counts.expected_cost[rows]
-    else:  # counted of exact prices alone
-        costs = _expected_cost(counts.quantities(index, rows % sizes.size), platform, prices)
+    costs = counts.expected_cost[rows]
+    if prices.currency != counts.request.currency:  # counted of exact prices alone
+        costs = _expected_cost(counts.parts(*rows.tolist()).components, platform, prices)
     rows = rows[~(costs > most)]
     if not rows.size:
         return None
-    quantities = counts.quantities(index, rows % sizes.size)
+    parts = counts.parts(*rows.tolist())
     keys = zip(
-        _network_kinds(quantities).tolist(),
-        _devices(quantities, counts.catalog).tolist(),
+        parts.link_kinds.tolist(),
+        _devices(parts.components, counts.catalog).tolist(),
         [len(_excluding_choices(choices, platform))] * rows.size,
-        quantities.rack_units.tolist(),
-        quantities.power_max_w.tolist(),
+        parts.rack_units.tolist(),
+        parts.power_max_w.tolist(),
         [float(evaluated.exchange_bytes_per_s[index])] * rows.size,
         counts.raw_bytes[rows].tolist(),
         rows.tolist(),

@@ -162,10 +162,10 @@ class PartCounts:
             self._designs[row] = slice_row(self.quantities(index, np.array([size])), 0)
         return self._designs[row]
 
-    def parts(self, row: int) -> DesignParts:
-        """What the design of one row orders and takes of a room."""
-        index, size = divmod(row, len(self.evaluated.space.sizes))
-        return self._table(index).designs(*self._sizes(index, np.array([size])))
+    def parts(self, *rows: int) -> DesignParts:
+        """What the designs of some rows of one platform order and take of a room."""
+        index, sizes = rows[0] // len(self.evaluated.space.sizes), np.array(rows) % len(self.evaluated.space.sizes)
+        return self._table(index).designs(*self._sizes(index, sizes))
 
     def quantities(self, index: int, sizes: Ints) -> Quantities:
         """Everything that some designs of one platform are made of."""

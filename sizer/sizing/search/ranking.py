@@ -410,7 +410,8 @@ def unasked_changes(counts: PartCounts, platform: Platform) -> tuple[bool, bool]
     if software is None or is_preferred(platform.gpu, request.platforms):
         return is_liquid and not has_water, False
     there = request.existing.servers
-    is_there = any(one.server.id in there and one.technology[1] == software for one in counts.evaluated.platforms)
+    platforms = counts.evaluated.platforms if there else ()
+    is_there = any(one.server.id in there and one.technology[1] == software for one in platforms)
     return is_liquid and not has_water, not is_there
 
 
