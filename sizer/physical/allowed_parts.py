@@ -78,14 +78,14 @@ def allowed_storage(
 ) -> list[Storage]:
     """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era.
 
-    Other storage must be sold on a day; without one, nothing tells what is sold.
+    Other storage must be sold on a day; without one, after all dates.
     """
     found, named = [], {*asked.storage, *owned}
     for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
-        has_ended = day is not None and sale_on(catalog, storage, day) is Sale.ENDED
-        if storage.id not in named and (has_ended or not fits_era(storage.era, era_of(catalog, server))):
+        is_sold = fits_era(storage.era, era_of(catalog, server)) and sale_on(catalog, storage, day) is not Sale.ENDED
+        if storage.id not in named and not is_sold:
             continue
         if storage.kind == "local":
             fits = storage.id == server.local_storage  # of the server that lists them
