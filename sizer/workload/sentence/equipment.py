@@ -181,16 +181,17 @@ def _read_owned_gpus(notes: Notes) -> None:
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
         servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
-        for one in servers:
+        told = round(others[0].high) if others else 0
+        for one in sorted(servers, key=lambda one: told not in (0, _per_server(notes, [one.id]))):
             usual = _per_server(notes, [one.id])
-            alone = not is_server and count < usual  # one server that is not full
-            n_gpus = round(others[0].high) if others else count if alone else usual
+            is_part = not is_server and count < usual  # one server that is not full
+            n_gpus = told or (count if is_part else usual)
             is_whole = is_server or count % n_gpus == 0
             if is_whole and n_gpus in (usual, *one.n_gpus_choices, *one.n_gpus_alone):
                 (gpu,) = found.names("gpu")
-                told = f" with {n_gpus} {notes.text.sentence[gpu.start : gpu.end].strip()}" if others or alone else ""
+                cards = f" with {n_gpus} {notes.text.sentence[gpu.start : gpu.end].strip()}" if told or is_part else ""
                 n_servers = count if is_server else count // n_gpus
-                answers.append(f"{n_servers} {short_name(one)}{told if len(one.gpus) > 1 or n_gpus != usual else ''}")
+                answers.append(f"{n_servers} {short_name(one)}{cards if len(one.gpus) > 1 or n_gpus != usual else ''}")
         if answers:
             notes.choose("server", found, "", answers)
             continue
