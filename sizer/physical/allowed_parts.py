@@ -61,6 +61,16 @@ def _page_caches(catalog: Catalog) -> list[float]:
     )
 
 
+def asked_of(request: SizingRequest, server: Server) -> Platforms:
+    """What a request asks of a server: of one that is there, the GPUs that it holds where they are told."""
+    asked, existing = request.platforms, request.existing
+    if server.id not in existing.servers:
+        return asked
+    held = tuple(gpu for gpu in existing.gpus if gpu in server.gpus and (not asked.gpus or gpu in asked.gpus))
+    each = existing.gpus_per_server or asked.gpus_per_server
+    return asked.model_copy(update={"gpus": held or asked.gpus, "gpus_per_server": each})
+
+
 def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasAsked) -> list[Gpu]:
     """GPUs of a server that are allowed; an empty list allows all that ``eras`` does."""
     # A GPU that is not sold apart comes inside its server, so the server's list decides.
@@ -78,14 +88,14 @@ def allowed_storage(
 ) -> list[Storage]:
     """Storage of the tier asked for that a server can have; what is named or ``owned`` joins servers of any era.
 
-    Other storage must be sold on a day; without one, nothing tells what is sold.
+    Other storage must be sold on a day; without one, after all dates.
     """
     found, named = [], {*asked.storage, *owned}
     for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
-        has_ended = day is not None and sale_on(catalog, storage, day) is Sale.ENDED
-        if storage.id not in named and (has_ended or not fits_era(storage.era, era_of(catalog, server))):
+        is_sold = fits_era(storage.era, era_of(catalog, server)) and sale_on(catalog, storage, day) is not Sale.ENDED
+        if storage.id not in named and not is_sold:
             continue
         if storage.kind == "local":
             fits = storage.id == server.local_storage  # of the server that lists them
@@ -147,6 +157,7 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("platforms.storage", asked.storage, catalog.storage, "storage"),
         ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
         ("existing.servers", existing.servers, catalog.servers, "servers"),
+        ("existing.gpus", existing.gpus, catalog.gpus, "gpus"),
         ("existing.storage_nodes", existing.storage_nodes, catalog.storage, "storage"),
         ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
         ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),

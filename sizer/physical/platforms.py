@@ -19,6 +19,7 @@ from sizer.physical.allowed_parts import (
     allowed_storage,
     check_names,
     fits_era,
+    asked_of,
     gpus_fitted,
     larger_cache_bytes,
     network_pdu,
@@ -147,6 +148,8 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
             request.currency,
             request.stated_storage,
             tuple(request.existing.servers),
+            request.existing.gpus,
+            request.existing.gpus_per_server,
             tuple(request.existing.storage_nodes),
             tuple(request.existing.switches),
             sets_bytes,
@@ -209,12 +212,13 @@ def _fitting(
         for its_kinds in (
             [kind for kind in kinds if kind.id in asked.fabrics or kind in there or plans_unasked(server.ports, kind)],
         )
-        for n_gpus in gpus_fitted(server, asked.gpus_per_server, alone=alone)
-        for gpu in allowed_gpus(catalog, server, asked, eras)
+        for its in (asked_of(request, server),)
+        for n_gpus in gpus_fitted(server, its.gpus_per_server, alone=alone)
+        for gpu in allowed_gpus(catalog, server, its, eras)
         for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
         for storage in stores
         # Any number of cards is for small work: it has drives of its own, or storage that is named.
-        if storage.kind == "local" or names_storage or asked.gpus_per_server or n_gpus not in server.n_gpus_alone
+        if storage.kind == "local" or names_storage or its.gpus_per_server or n_gpus not in server.n_gpus_alone
         for kind in its_kinds
         for platform in next(
             filter(

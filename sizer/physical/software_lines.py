@@ -125,7 +125,7 @@ def software_lines(
     ``devices``: existing ones apart: support and licences of a device that is there are not bought again.
     """
     covered = _covered(platform, rows)
-    there = _there(platform, devices)
+    there = _there(platform, covered, devices)
     amounts: dict[tuple[str, tuple[str, ...], tuple[str, ...], bool], Ints] = {}  # many lines count alike
     lines, found = lines_of(catalog, platform), []
     for line in lines:
@@ -157,8 +157,8 @@ def _by_need(part: Component, line: SoftwareLine, rows: Shape) -> Iterator[Compo
     yield replace(part, quantity=np.where(is_needed, part.quantity, 0), status="computed")
 
 
-def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
-    """Existing devices of each name of ``_covered`` that stands for one kind of device."""
+def _there(platform: Platform, covered: Mapping[str, Ints], devices: Sequence[Component]) -> dict[str, Ints]:
+    """Existing nodes of each name of ``_covered``."""
     names = {
         Role.GPU_SERVER: ("servers",),
         Role.HEAD_NODE: ("heads",),
@@ -172,7 +172,8 @@ def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
         for name in names.get(part.role, ()) if part.status == "existing" else ():
             per_piece = nodes_per_unit(platform.storage) if name == "storage nodes" else 1
             found[name] = found.get(name, 0) + part.quantity * per_piece
-    return found
+    hosts = found.get("servers", 0) * nodes_of(platform.server) + found.get("heads", 0)
+    return found | {name: np.minimum(covered[name], hosts) for name in ("all", "cluster")}
 
 
 def _with_requirements(found: Sequence[Component], lines: Sequence[SoftwareLine], rows: Shape) -> list[Component]:

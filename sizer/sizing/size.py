@@ -293,7 +293,8 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
         best = rows[[int(np.argmax(rates))]]
         time_s = float(evaluated.time_at(best)[0]) if work.target.time_to_train_s is not None else None
         platform = evaluated.platforms[int(evaluated.space.platform[best[0]])]
-        taken = platform.gpu.name if len(platform.server.gpus) > 1 else ""
+        is_told = len(platform.server.gpus) == 1 or platform.gpu.id in counts.request.existing.gpus
+        taken = "" if is_told else platform.gpu.name
         chance = float(evaluated.probability[best[0]])
         has_rate = not any(lacks_rate(each, platform.gpu, counts.catalog) for each in evaluated.works)
         found.append(IdleServers(one, float(rates.max()), time_s, taken, chance, has_rate))

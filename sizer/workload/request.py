@@ -237,6 +237,9 @@ class Existing(RequestTable):
     """Equipment that the customer has and the design may use; it is listed but not bought."""
 
     servers: ItemCounts = Field(default_factory=dict)
+    # What the servers hold; absent: any of the GPUs that they are sold with, as many as the job takes.
+    gpus: ItemIds = ()
+    gpus_per_server: Count | None = None
     storage_nodes: ItemCounts = Field(default_factory=dict)
     switches: ItemCounts = Field(default_factory=dict)
     racks: Annotated[tuple[ExistingRack, ...], Field(max_length=100)] = ()

@@ -509,10 +509,10 @@ def _owned_text(result: SizingResult) -> str:
     if not own:
         return ""
     servers = f"{grouped(own[0].count)} × {own[0].name}"
-    server, gpu, asked = design.platform.server, design.platform.gpu, result.request.platforms.gpus
+    server, gpu, request = design.platform.server, design.platform.gpu, result.request
     others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
     taken = [_around(result)]
-    if others and gpu.id not in asked:
+    if others and gpu.id not in {*request.platforms.gpus, *request.existing.gpus}:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (
         f"No GPU server need be bought: the existing {servers} {by_count(own[0].count, 'is', 'are')} enough. "

@@ -165,6 +165,7 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "platforms.servers": orderable_servers,
     "platforms.gpus": orderable_gpus,
     "platforms.generations": lambda: names_by_id(catalog().generations),
+    "existing.gpus": lambda: names_by_id(catalog().gpus),
     "platforms.storage": usable_storage,
     "platforms.fabrics": fabrics,
     "platforms.prefer_vendors": vendors,
@@ -282,6 +283,7 @@ PLATFORMS = columns_of(
     "prefer_vendors prefer_within_percent",
 )
 LIMITS = columns_of("limits", "racks rack_units gpus", "rack_power_w power_w", "servers budget")
+EXISTING_SERVERS = columns_of("existing", "gpus gpus_per_server")
 EXISTING_RACK = columns_of(
     "existing.racks", "name load_kg", "free_u outlets_c13", "first_free_u outlets_c19", "power_w"
 )

@@ -12,6 +12,7 @@ from sizer.ui import fields, look, state
 from sizer.ui.request_form import forms as form
 from sizer.ui.request_form.forms import (
     EXISTING_RACK,
+    EXISTING_SERVERS,
     STATED_STORAGE,
     Columns,
     FormField,
@@ -91,6 +92,7 @@ def existing(view: View) -> None:
         for column, (kind, label) in zip(columns, _KINDS.items(), strict=True):
             with column:
                 _item_counts(view.catalog, kind, label)
+        fields.draw_columns(EXISTING_SERVERS)
         for number in range(len(racks)):
             box(EXISTING_RACK, _RACKS, number, "existing-rack", "Remove this rack")
         add_button("Add a rack with free space", _RACKS, _new_rack, _MAX_RACKS, "existing-rack")

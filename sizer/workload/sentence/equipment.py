@@ -143,9 +143,13 @@ def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
     notes.table("existing").setdefault(path, {})[ids[0]] = count
     notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
     if named.kind == "server":
-        others = notes.catalog.servers[ids[0]].gpus[1:]  # a DGX A100 of 320 GB has not the usual ones
-        told = {named.qualifier, *(gpus if len(gpus) == 1 else ())}
-        _allow(notes, "gpus", [key for key in others if key in told])
+        server, fitted = notes.catalog.servers[ids[0]], found.quantities()[1:]
+        if fitted and server.n_gpus_choices:
+            notes.table("existing")["gpus_per_server"] = round(fitted[0].high)
+        kinds = server.gpus  # a DGX A100 of 320 GB has not the usual ones
+        told = {named.qualifier, *(gpus if len(gpus) == 1 < len(kinds) else ())}
+        if held := [key for key in kinds if key in told]:
+            notes.table("existing").setdefault("gpus", []).extend(held)
 
 
 def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
@@ -177,11 +181,17 @@ def _read_owned_gpus(notes: Notes) -> None:
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
         servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
-        for one in servers:
-            n_gpus = _per_server(notes, [one.id])
-            n_servers = count if is_server else count // n_gpus
-            if (is_server or n_servers * n_gpus == count) and (not others or n_gpus == round(others[0].high)):
-                answers.append(f"{n_servers} {short_name(one)}")
+        told = round(others[0].high) if others else 0
+        for one in sorted(servers, key=lambda one: told not in (0, _per_server(notes, [one.id]))):
+            usual = _per_server(notes, [one.id])
+            is_part = not is_server and count < usual  # one server that is not full
+            n_gpus = told or (count if is_part else usual)
+            is_whole = is_server or count % n_gpus == 0
+            if is_whole and n_gpus in (usual, *one.n_gpus_choices, *one.n_gpus_alone):
+                (gpu,) = found.names("gpu")
+                cards = f" with {n_gpus} {notes.text.sentence[gpu.start : gpu.end].strip()}" if told or is_part else ""
+                n_servers = count if is_server else count // n_gpus
+                answers.append(f"{n_servers} {short_name(one)}{cards if len(one.gpus) > 1 or n_gpus != usual else ''}")
         if answers:
             notes.choose("server", found, "", answers)
             continue
@@ -354,8 +364,10 @@ def _per_server(notes: Notes, servers: Iterable[str]) -> int:
 
 def existing_gpus(notes: Notes) -> int:
     """GPUs of the servers that the customer has."""
-    servers: dict[str, int] = notes.request.get("existing", {}).get("servers", {})
-    return notes.owned_gpus + sum(_per_server(notes, [key]) * count for key, count in servers.items())
+    existing = notes.request.get("existing", {})
+    servers: dict[str, int] = existing.get("servers", {})
+    each: int = existing.get("gpus_per_server", 0)
+    return notes.owned_gpus + sum((each or _per_server(notes, [key])) * count for key, count in servers.items())
 
 
 def _are_held(notes: Notes, found: Match) -> bool:

@@ -285,6 +285,19 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
     notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
 
 
+def _recordings(notes: Notes, found: Match, _: str) -> None:
+    """Hours of sound as the utterances that a network for speech takes."""
+    known = [notes.catalog.dnns[key] for key in notes.ids("dnn")]
+    speech = next((one for one in known if one.sample == "utterance"), None)
+    if speech is None or found.value.kind != "time":
+        return
+    length_s = speech.input_bytes.value / _SOUND_BYTES_PER_S
+    n_samples = round(parse(SECONDS, f"{found.value.high} {found.value.unit}") / length_s)
+    notes.work["sample_bytes"] = speech.input_bytes.value
+    notes.text.assume(f"{found.words}: {grouped(n_samples)} utterances of {length_s:.3g} s, 16 kHz with 2 bytes each")
+    notes.text.put_at(found, Amount("samples", 0, 0, n_samples, n_samples, "utterances", "utterances"))
+
+
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """A bare number as what it counts: racks at most 4; our students (about 120); 12,000 studies of 90 MB."""
     told = found.match.groupdict()
@@ -298,8 +311,10 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
-_TAKES = taken_by(_budget, _counted, _feed, _racks_of, _rental, _source, _streams)
+_TAKES = taken_by(_budget, _counted, _feed, _racks_of, _recordings, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
+# Of 16 kHz and 16 bits, as speech is recorded.
+_SOUND_BYTES_PER_S = 32_000.0
 
 
 def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> None:

@@ -149,11 +149,12 @@ def test_the_largest_system_of_larger_drives_is_looked_at_where_that_of_smaller_
     assert least_bytes <= design.usable_bytes
 
 
+@pytest.mark.parametrize("day", [date(2026, 11, 30), None])
 @pytest.mark.parametrize(("named", "is_there"), [((), False), (("netapp-a900",), True)])
-def test_storage_that_is_no_longer_sold_is_planned_where_it_is_named_alone(named, is_there):
-    """Sale of the AFF A900 is taken to end in May 2025."""
+def test_storage_that_is_no_longer_sold_is_planned_where_it_is_named_alone(named, is_there, day):
+    """Sale of the AFF A900 is taken to end in May 2025; a request without a day is of a day after all dates."""
     work = {"dnn": "resnet50", "target": {"samples_per_s": 1000}}
-    asked = {"workload": [work], "platforms": {"storage": named}, "date": date(2026, 11, 30)}
+    asked = {"workload": [work], "platforms": {"storage": named}, "date": day}
     found = {one.storage.id for one in platforms(shipped_catalog(), SizingRequest.from_dict(asked))}
     assert ("netapp-a900" in found) is is_there
 
