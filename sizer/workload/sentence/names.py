@@ -14,8 +14,6 @@ from sizer.workload.sentence.quantities import UNITS
 from sizer.workload.sentence.text import Name
 
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
-# More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
-_MOST_PIECES = 12
 # A plus sign that ends a word tells another part: Command R+.
 _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
@@ -73,7 +71,8 @@ class Names:
         units = [name for name, (kind, *_) in reversed(UNITS.items()) if kind in _NEARLY and name.isalpha()]
         every = [name for name in (*sorted(firsts), *(name for name in units if len(name) > 4)) if len(name) > 3]
         self._nearly = {part: name for name in every for part in _shortened(name)} | {name: name for name in every}
-        self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
+        # Behind a whole name another piece may stand: the plural.
+        self._starts = {name[:size] for name in (*self._known, *self._vendors) for size in range(1, len(name) + 1)}
         bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
         self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
         self._gpus = {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
@@ -132,9 +131,8 @@ class Names:
         if text.startswith("a ", start) or (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")):
             return 0, None
         run = 1
-        while run < self._longest and place + run < len(words):
-            gap = text[words[place + run - 1][2] : words[place + run][1]]
-            if rule("<NAME_GAP>").fullmatch(gap) is None:
+        while place + run < len(words) and tuple(word for word, _, _ in words[place : place + run]) in self._starts:
+            if rule("<NAME_GAP>").fullmatch(text, words[place + run - 1][2], words[place + run][1]) is None:
                 break
             run += 1
         for count in range(run, 0, -1):
@@ -191,7 +189,7 @@ class Names:
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
-        before, after = rule("<GPU_BEFORE>").search(text[:start]), rule("<GPU_AFTER>").match(text, end)
+        before, after = rule("<GPU_BEFORE>").search(text, max(0, start - 20), start), rule("<GPU_AFTER>").match(text, end)
         assert before is not None
         assert after is not None
         memory = after["gb"] or before["gb"]
