@@ -180,8 +180,8 @@ class Notes:
 
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence, behind the last of the job."""
-        last, whole = len(self.text.sentence.rstrip(" .,;")), self.text.whole
-        end = len(whole) if not whole[last:].strip(" .,;") else last
+        last, whole = len(self.text.sentence.rstrip(" .,;?!")), self.text.whole
+        end = len(whole) if not whole[last:].strip(" .,;?!") else last
         return self.change(label, last, end, f", {words or label}")
 
 
@@ -286,11 +286,13 @@ def _feed(notes: Notes, found: Match, _: str) -> None:
 
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
-    """A bare number as what it counts: racks at most 4; our students (about 120); 12,000 studies of 90 MB."""
+    """A bare number as what it counts: racks at most 4; A100, at most 8; students (about 120); 12,000 studies of 90 MB."""
     told = found.match.groupdict()
     noun = told.get("noun") or told.get("people") or ("people" if told.get("group") else "samples")
+    noun, start = ("GPUs", found.match.end("of")) if told.get("of") else (noun, found.start)
     kind, unit = UNITS[re.sub(r"[ -]+", " ", noun.lower())][:2]
-    notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
+    counted = notes.text.part(found, start, found.end)
+    notes.text.put_at(counted, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
 
 
 def taken_by(*functions: Take) -> dict[str, Take]:

@@ -184,6 +184,8 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
+    if not any(text.find(source) for source in GRAMMAR["growth"]):
+        _settle_today(text)
     for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
         for found in text.each(source):
             start = found.match.start(group)
@@ -199,8 +201,6 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
         if average is not None:
             text.put(average.value, found.value)
             text.record(found, "at the peak, for which it is sized")
-    if not any(text.find(source) for source in GRAMMAR["growth"]):
-        _settle_today(text)
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
     for found in text.each(r"<LATER>") if not is_part else ():
         if not networks or any(one not in found.things for one in networks):
