@@ -17,8 +17,9 @@ _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
 # A plus sign that ends a word tells another part: Command R+.
 _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
-# Units that may be told with a letter wrong.
-_NEARLY = ("time", "tokens", "epochs", "servers")
+# Words of limits and of work, and units, that may be told with a letter wrong.
+_SAID = GRAMMAR["names"]["said"].split()
+_NEARLY = ("time", "tokens", "epochs", "servers", "money", "watts", "gpus")
 
 
 class Names:
@@ -69,7 +70,8 @@ class Names:
         firsts = {name[0] for name, of in self._known.items() if len(name) > 1 and of.keys() & _FOLDERS.keys()}
         # First words of names, and long units, without any one letter: two words that share the rest differ by one.
         units = [name for name, (kind, *_) in reversed(UNITS.items()) if kind in _NEARLY and name.isalpha()]
-        every = [name for name in (*sorted(firsts), *(name for name in units if len(name) > 4)) if len(name) > 3]
+        long = (name for name in (*units, *_SAID) if len(name) > 4)
+        every = [name for name in (*sorted(firsts), *long) if len(name) > 3]
         self._nearly = {part: name for name in every for part in _shortened(name)} | {name: name for name in every}
         # Behind a whole name another piece may stand: the plural.
         self._starts = {name[:size] for name in (*self._known, *self._vendors) for size in range(1, len(name) + 1)}
@@ -112,7 +114,8 @@ class Names:
                 continue
             best = max(meant, key=lambda one: meant[one] == one)
             is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
-            if is_unit and place > 0 and words[place - 1][0].isdigit():
+            is_counted = place > 0 and (words[place - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
+            if best in _SAID or (is_unit and is_counted):
                 yield start, end, best
                 continue
             _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)

@@ -19,7 +19,7 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in, value_of
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, dates_in, normal
@@ -297,6 +297,9 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     things, shares = dates_in(text), GRAMMAR["numbers"]["fractions"]
     for one in rule("<FRACTION>").finditer(text):
         things.append(Amount("percent", *one.span(), shares[one[1].lower()], shares[one[1].lower()], "%"))
+    for one in rule("<ONE_IN>").finditer(text):
+        share = 100 / value_of(one["many"])
+        things.append(Amount("percent", *one.span(), share, share, "%"))
     for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text):
         things.append(Amount("people", *one.span(), 1, 1, "people", "user"))
     for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text):
