@@ -39,7 +39,8 @@ def _any(names: Iterable[str]) -> str:
 UNITS, _CASED = {name.lower(): unit for name, unit in _units("units").items()}, _units("cased_units")
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
-_THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
+_THINGS = {name: "person" for name, (of, *_) in UNITS.items() if of == "people"}
+_THINGS |= {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
 _PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")}
 _PERIODS |= GRAMMAR["periods"]
 # What may be counted whatever stands between: 5B synthetic tokens, 3M customer emails.

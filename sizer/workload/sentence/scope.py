@@ -182,6 +182,11 @@ def _blanked(text: str, parts: list[Phrase]) -> str:
 
 def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
+    for found in text.each(r"<GROUPS>"):
+        groups, each = found.quantities()
+        low, high = (groups.high * one for one in (each.low, each.high))
+        text.put_at(found, replace(each, kind="people", unit="people", noun=each.noun or "people", low=low, high=high))
+        text.assume(f"{found.words}: {high:g} people")
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
     if not any(text.find(source) for source in GRAMMAR["growth"]):

@@ -35,6 +35,8 @@ _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
+# Of a training for which eight GPUs are assumed: a year of them at 400 TFLOP/s each, as fast as an H100 trains.
+_MOST_WORK_FLOP = 8 * 4e14 * 31_557_600
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
@@ -249,7 +251,7 @@ def _purposes(sentence: str) -> tuple[list[Any], bool]:
 
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
-    usual, people = GRAMMAR["usual_targets"], notes.request.get("team", {}).get("data_scientists")
+    usual = GRAMMAR["usual_targets"]
     if is_served(notes):
         notes.ask("target", answers=map(notes.answer, usual[notes.work["task"]]))
         return
@@ -262,13 +264,16 @@ def ask_target(notes: Notes) -> None:
     if times and sample == "token":
         of_text = usual.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [of_text]
-    counted = [f"{count} GPUs" for count in counts if count != own and people not in (8, 32)]
-    is_first = rule(r"<HOW_MANY>").search(notes.text.sentence) and sample in ("", "image", "sample")
-    texts = [f"{count} GPUs" for count in dict.fromkeys((own, people)) if count]
-    texts += times + counted if is_first else counted + times  # who asks how many is not told how many
+    size = max([(notes.own_model or {}).get("parameters", 0.0), *(one.parameters.value for one in notes.networks)])
+    is_long = 6 * size * notes.work.get("tokens", 0.0) > _MOST_WORK_FLOP and not own
+    asks = rule(r"<HOW_MANY>").search(notes.text.sentence) is not None and not own
+    texts = [f"{count} GPUs" for count in dict.fromkeys((*([own] if own else []), *counts))]
+    texts = times + texts if asks else texts + times  # who asks how many is not told how many
     texts += [usual.get(sample, "1,000 samples/s")] if sample else []
-    texts += ["as fast as possible"] if set(SIZE_LIMITS) & notes.limits.keys() and not people else []
-    notes.ask("target", answers=map(notes.answer, texts))
+    is_limited = bool(set(SIZE_LIMITS) & notes.limits.keys()) and "team" not in notes.request
+    if is_limited:
+        texts.insert(0 if is_long else len(texts), "as fast as possible")
+    notes.ask("target needed" if asks or (is_long and not is_limited) else "target", answers=map(notes.answer, texts))
 
 
 def default_length(notes: Notes, work: dict[str, Any]) -> None:
@@ -355,6 +360,7 @@ def read_serving(notes: Notes) -> None:
     for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
         first, second = found.quantities()
         text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
+    _read_requests_of_each(notes)
     most = min((one.value.high for one in text.within(r"<WHO_USE>")), default=math.inf)
     for found in text.each(r"{people}"):
         if found.value.high > most:
@@ -373,6 +379,19 @@ def read_serving(notes: Notes) -> None:
         use = USES[notes.work.get("use", "chat")]
         asked = f"{use.requests_per_h:g} requests per hour each"
         text.assume(f"assumed: {use.active_share:.0%} of the users active in the peak hour, {asked}")
+
+
+def _read_requests_of_each(notes: Notes) -> None:
+    """What each of so many people asks in a time, as what all of them ask."""
+    for found in notes.text.each(r"<EACH_ASKS>"):
+        who = next((one for one in notes.text.within("{people}") if one.value.high > 1), None)
+        if who is not None:
+            asked, *every = found.quantities()
+            seconds = parse(SECONDS, time_text(every[0].low, every[0].unit)) if every else 1.0
+            low, high = (one * who.value.high / seconds for one in (asked.low, asked.high))
+            rate = replace(asked, kind="requests/time", low=low, high=high, per_s=asked.per_s * seconds)
+            notes.text.put_at(found, rate)
+            notes.text.record(who, "who ask")
 
 
 def _target(notes: Notes, found: Match, key: str, value: float, meaning: str) -> None:
