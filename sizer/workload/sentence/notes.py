@@ -275,6 +275,14 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _limit_of_servers(notes: Notes, found: Match, _: str) -> None:
+    """The most servers; those that are there and have no name are asked about."""
+    if is_existing(notes.text, found):
+        notes.ask_place(found, GRAMMAR["reasons"]["unnamed"])
+    else:
+        state(notes, found, "servers")
+
+
 def _feed(notes: Notes, found: Match, _: str) -> None:
     """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
     amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
@@ -300,7 +308,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
-_TAKES = taken_by(_budget, _counted, _feed, _racks_of, _rental, _source, _streams)
+_TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
 
 

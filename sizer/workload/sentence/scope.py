@@ -200,6 +200,14 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
                 text.put(old, new)
             if pairs:
                 text.record(found, "corrects what stands before", start)
+    for found in text.each(r"{time} ?\({time}\)"):  # what is in brackets says how long it is
+        text.put_at(found, found.quantities()[-1])
+    for found in text.each(r"<CHANGED_BY>"):
+        earlier = [one for place, one in text.places() if place < found.start and isinstance(one, Amount)]
+        if earlier and (found["down"] or found["up"]):
+            factor = 1 + (-1 if found["down"] else 1) * found.value.high / 100
+            text.put(earlier[-1], replace(earlier[-1], low=factor * earlier[-1].low, high=factor * earlier[-1].high))
+            text.record(found, "changes what stands before")
     for found in text.each(r"<PEAK_OF>"):
         kinds = _SERVED if found.value.kind == "n" else found.value.kind
         average = text.find(rf"<AVERAGE>{{{kinds}}}|{{{kinds}}}<AVERAGE_AFTER>")

@@ -432,7 +432,7 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
 
 def _texts(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
-    count = found.quantities("documents", "samples", "requests", "n")[0].high
+    count = found.quantities("documents", "samples", "requests", "pages", "n")[0].high
     if each := found.quantities("tokens/time"):
         notes.set("w.input_tokens", round(each[-1].high * each[-1].per_s), found, f"{grouped(count)} requests")
         seconds = _every_s(notes, each[-1].per_s)
@@ -443,9 +443,17 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         notes.text.record(period[1], f"within {period[0]}")
         seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
-    meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    meaning = f"{found.words} in {duration(seconds)}: {rate:g} requests a second"
     notes.text.assume(meaning)
     _target(notes, found, "requests_per_s", rate, meaning)
+
+
+def _calls(notes: Notes, found: Match, key: str) -> None:
+    """What is done so often, each time with so many requests."""
+    often, each = found.quantities()[:2]
+    low, high = (one * each.high for one in (often.low, often.high))
+    notes.text.assume(f"{found.words}: {si(high * often.per_s, '')}requests in this time")
+    notes.text.put_at(found, replace(often, kind="requests/time", unit="requests", low=low, high=high))
 
 
 def _people(notes: Notes, found: Match, _: str) -> None:
@@ -589,7 +597,7 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
         notes.text.record(found, "one adapter, merged into the weights of the model")
 
 
-_TAKES = taken_by(_active, _adapters, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)
+_TAKES = taken_by(_active, _adapters, _calls, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)
 _TAKES |= {"token_s by speed": _latency, "requests_per_s": _rate, "tokens_per_s": _rate}
 
 
