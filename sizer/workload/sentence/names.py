@@ -166,7 +166,8 @@ class Names:
         if kind == "dnn" and (other := self._other_size(text, start, end, ids)):
             return Name("outside", *other, (self._catalog.dnns[ids[0]].sample,))
         is_kind = kind == "dnn" and text[start:end].lower().startswith("transformer")
-        styled = kind == "dnn" and self._catalog.dnns[ids[0]].transformer and rule("<STYLED>").match(text, end)
+        is_text = kind == "dnn" and self._catalog.dnns[ids[0]].sample in ("token", "sequence")
+        styled = rule("<STYLED>").match(text, end) if is_text else None
         if styled and rule("<SIZE_AFTER>").match(text, styled.end()):
             return Name("kind", start, styled.end(), ())
         if is_kind and (rule("<SIZE_BEFORE>").search(text[:start]) or rule("<SIZE_AFTER>").match(text, end)):

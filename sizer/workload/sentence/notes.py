@@ -277,7 +277,7 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
 
 def _limit_of_servers(notes: Notes, found: Match, _: str) -> None:
     """The most servers; those that are there and have no name are asked about."""
-    if is_existing(notes.text, found):
+    if is_existing(notes.text, found) and not notes.names("gpu", "server"):
         notes.ask_place(found, GRAMMAR["reasons"]["unnamed"])
     else:
         state(notes, found, "servers")

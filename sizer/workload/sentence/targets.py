@@ -450,10 +450,12 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
 
 def _calls(notes: Notes, found: Match, key: str) -> None:
     """What is done so often, each time with so many requests."""
-    often, each = found.quantities()[:2]
-    low, high = (one * each.high for one in (often.low, often.high))
-    notes.text.assume(f"{found.words}: {si(high * often.per_s, '')}requests in this time")
-    notes.text.put_at(found, replace(often, kind="requests/time", unit="requests", low=low, high=high))
+    often = next(iter(notes.text.within("{documents/time|jobs/time|runs/time|documents}")), None)
+    if often is not None:
+        low, high = (one * found.value.high for one in (often.value.low, often.value.high))
+        kind = f"requests{'/time' if '/time' in often.value.kind else ''}"
+        notes.text.put_at(often, replace(often.value, kind=kind, unit="requests", low=low, high=high))
+        notes.text.record(found, "requests of each")
 
 
 def _people(notes: Notes, found: Match, _: str) -> None:
