@@ -70,7 +70,7 @@ class Names:
         firsts = {name[0] for name, of in self._known.items() if len(name) > 1 and of.keys() & _FOLDERS.keys()}
         # First words of names, and long units, without any one letter: two words that share the rest differ by one.
         units = [name for name, (kind, *_) in reversed(UNITS.items()) if kind in _NEARLY and name.isalpha()]
-        long = (name for name in (*units, *_SAID) if len(name) > 4)
+        long = (name for name in (*units, *_SAID) if len(name) > 3)
         every = [name for name in (*sorted(firsts), *long) if len(name) > 3]
         self._nearly = {part: name for name in every for part in _shortened(name)} | {name: name for name in every}
         # Behind a whole name another piece may stand: the plural.
@@ -110,13 +110,14 @@ class Names:
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
         for place, (word, start, end) in enumerate(words):
             meant = {self._nearly[part]: part for part in _shortened(word) if part in self._nearly}
-            if len(word) < 4 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
+            if len(word) < 3 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
                 continue
             best = max(meant, key=lambda one: meant[one] == one)
             is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
             is_counted = place > 0 and (words[place - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
-            if best in _SAID or (is_unit and is_counted):
+            if (best in _SAID and len(word) > 3) or (is_unit and is_counted):
                 yield start, end, best
+            if len(word) < 4 or best in _SAID or (is_unit and is_counted):
                 continue
             _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):

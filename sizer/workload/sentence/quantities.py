@@ -58,6 +58,7 @@ _WORDS_OF |= {
     "PHRASES": _any(word for word in _WORDS if " " in word),
     "PEOPLE_NOUN": _any(name for name, unit in UNITS.items() if unit[0] == "people"),
     "SINGLE": _any(word for word in _WORDS if " " not in word and word not in ONES),
+    "TEXT_NOUN": _any(name for name, unit in UNITS.items() if unit[0] == "documents"),
     "TIME_WORD": _any(name for name, unit in UNITS.items() if unit[0] in ("time", "years")),
 }
 _WORD_OF_NUMBER = re.compile(_any((*_SUMMANDS, *_POWERS)))

@@ -325,8 +325,8 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
 def _read(notes: Notes) -> None:
     """Read the parts of the sentence, from the most telling to the others."""
     text = notes.text
-    for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
-        if found["ends"] or found.words.lower().startswith("deadline"):
+    for found in text.each(r"(?P<ends><ENDS_BY>)?{date}(?=(?P<ended><IS_ENDED>)?)"):
+        if found["ends"] or found["ended"] or found.words.lower().startswith("deadline"):
             reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
             notes.ask_place(found, reason, "place needed")
         else:
@@ -463,6 +463,8 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     work, sentence = notes.work, notes.text.sentence
+    if rule("<UNDECIDED>").search(sentence):
+        return False
     is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
     is_shared = "team" in notes.request and not (notes.is_language and not rule("<TEAM_WORK>").search(sentence))
     by_samples = notes.own_network or "n_samples" in str(work.get("dataset")) or "samples_per_s" in str(work)

@@ -367,7 +367,7 @@ def read_serving(notes: Notes) -> None:
             notes.leave(found)
     read_rules(notes, "load", _TAKES)
     target = notes.work.get("target", {})
-    if _NOT_OFFLINE & {*notes.work, *target}:  # somebody waits
+    if _NOT_OFFLINE & {*notes.work, *target} and notes.work.get("use") != EMBEDDING:  # somebody waits
         notes.work["task"] = "serving"
     task = notes.work["task"]
     for found in text.each(r"<SERVED>"):
@@ -557,6 +557,9 @@ def _lengths(notes: Notes, found: Match, _: str) -> None:
 def _latency(notes: Notes, found: Match, name: str) -> None:
     """A time to the first or to each later token; twenty tokens a second for each user are 50 ms a token."""
     key, amount = name.split()[0], found.quantities()[-1]
+    if notes.work.get("use") == EMBEDDING:
+        notes.ask_place(found, "embeddings are sized by their number in a time")
+        return
     if amount.kind.startswith("tokens"):
         seconds = 1 / amount.high
     else:
