@@ -34,6 +34,8 @@ def read_kind_of_model(notes: Notes) -> None:
     if no_text and not (of_text or _dnns_named(notes) or text.find(r"<LANGUAGE_MODEL>")):
         _read_network(notes)
         return
+    tunes = rule(r"<TUNING>").search(text.sentence) and rule(r"\b(?:<TEXT_NOUN>)\b").search(text.sentence)
+    notes.means_language = bool(tunes) and not text.find(r"{dnn|outside}")
     for found in text.each(r"<LANGUAGE_MODEL>"):
         notes.means_language = True
         text.record(found, "language model")
@@ -161,6 +163,9 @@ def read_networks(notes: Notes) -> None:
     single = [one for one in named if len(one.ids) == 1]
     notes.dnns = list(dict.fromkeys(one.ids[0] for one in single))
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
+    if notes.dnns:  # "object detection with YOLOv8m": what it is for
+        purposes = rule("|".join(rf"\b(?:{one[1]})\b" for one in GRAMMAR["purposes"]["offered"] if one[1]))
+        families = [one for one in families if not purposes.search(text.sentence, one.start, one.end)]
     if families and (notes.dnns or not (notes.own_model or notes.own_network)):
         _ask_family(notes, families)
     for found in text.each(r"{dnn}|{parameters}"):
@@ -550,6 +555,8 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
     if kind not in (*CALLED, "token") and (notes.own_model or any(one is not name for one in notes.names("dnn"))):
         key = "unavailable beside"
         answers.insert(0, notes.change("the other network that is named", start, end, ""))
+    if key == "unavailable network" and rule(r"<TUNING>").search(notes.text.sentence):
+        key = "unavailable model"  # which no other one stands for
     if kind in (*_ANY, "precision"):  # it changes no rate as a GPU does
         key = "unavailable part"
     if kind in _ANY:

@@ -14,13 +14,12 @@ from sizer.workload.sentence.quantities import UNITS
 from sizer.workload.sentence.text import Name
 
 _FOLDERS: dict[str, str] = GRAMMAR["names"]["folders"]
-# More pieces than any name has: "Tesla V100 SXM2 32 GB" has seven.
-_MOST_PIECES = 12
 # A plus sign that ends a word tells another part: Command R+.
 _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
-# Units that may be told with a letter wrong.
-_NEARLY = ("time", "tokens", "epochs", "servers")
+# Words of limits and of work, and units, that may be told with a letter wrong.
+_SAID = GRAMMAR["names"]["said"].split()
+_NEARLY = ("time", "tokens", "epochs", "servers", "money", "watts", "gpus")
 
 
 class Names:
@@ -71,9 +70,11 @@ class Names:
         firsts = {name[0] for name, of in self._known.items() if len(name) > 1 and of.keys() & _FOLDERS.keys()}
         # First words of names, and long units, without any one letter: two words that share the rest differ by one.
         units = [name for name, (kind, *_) in reversed(UNITS.items()) if kind in _NEARLY and name.isalpha()]
-        every = [name for name in (*sorted(firsts), *(name for name in units if len(name) > 4)) if len(name) > 3]
+        long = (name for name in (*units, *_SAID) if len(name) > 3)
+        every = [name for name in (*sorted(firsts), *long) if len(name) > 3]
         self._nearly = {part: name for name in every for part in _shortened(name)} | {name: name for name in every}
-        self._longest = min(_MOST_PIECES, max(map(len, self._known), default=1))
+        # Behind a whole name another piece may stand: the plural.
+        self._starts = {name[:size] for name in (*self._known, *self._vendors) for size in range(1, len(name) + 1)}
         bands = "|".join(re.escape(link.id) for link in catalog.links.values() if link.is_infiniband) or "(?!)"
         self._fabrics = rule(GRAMMAR["patterns"]["FABRIC_NAME"].replace("BANDS", bands))
         self._gpus = {key: {*pieces(gpu.name)} for key, gpu in catalog.gpus.items()}
@@ -109,12 +110,14 @@ class Names:
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
         for place, (word, start, end) in enumerate(words):
             meant = {self._nearly[part]: part for part in _shortened(word) if part in self._nearly}
-            if len(word) < 4 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
+            if len(word) < 3 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
                 continue
             best = max(meant, key=lambda one: meant[one] == one)
             is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
-            if is_unit and place > 0 and words[place - 1][0].isdigit():
+            is_counted = place > 0 and (words[place - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
+            if (best in _SAID and len(word) > 3) or (is_unit and is_counted):
                 yield start, end, best
+            if len(word) < 4 or best in _SAID or (is_unit and is_counted):
                 continue
             _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
@@ -132,9 +135,8 @@ class Names:
         if text.startswith("a ", start) or (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")):
             return 0, None
         run = 1
-        while run < self._longest and place + run < len(words):
-            gap = text[words[place + run - 1][2] : words[place + run][1]]
-            if rule("<NAME_GAP>").fullmatch(gap) is None:
+        while place + run < len(words) and tuple(word for word, _, _ in words[place : place + run]) in self._starts:
+            if rule("<NAME_GAP>").fullmatch(text, words[place + run - 1][2], words[place + run][1]) is None:
                 break
             run += 1
         for count in range(run, 0, -1):
@@ -165,6 +167,10 @@ class Names:
         if kind == "dnn" and (other := self._other_size(text, start, end, ids)):
             return Name("outside", *other, (self._catalog.dnns[ids[0]].sample,))
         is_kind = kind == "dnn" and text[start:end].lower().startswith("transformer")
+        is_text = kind == "dnn" and self._catalog.dnns[ids[0]].sample in ("token", "sequence")
+        styled = rule("<STYLED>").match(text, end) if is_text else None
+        if styled and rule("<SIZE_AFTER>").match(text, styled.end()):
+            return Name("kind", start, styled.end(), ())
         if is_kind and (rule("<SIZE_BEFORE>").search(text[:start]) or rule("<SIZE_AFTER>").match(text, end)):
             return Name("kind", start, end, ())  # "a 30B dense transformer"
         if kind in ("server", "storage") and len(ids) > 1 and (model := rule("<OTHER_MODEL>").match(text, end)):
@@ -191,7 +197,7 @@ class Names:
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
-        before, after = rule("<GPU_BEFORE>").search(text[:start]), rule("<GPU_AFTER>").match(text, end)
+        before, after = rule("<GPU_BEFORE>").search(text, max(0, start - 20), start), rule("<GPU_AFTER>").match(text, end)
         assert before is not None
         assert after is not None
         memory = after["gb"] or before["gb"]

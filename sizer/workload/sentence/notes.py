@@ -180,8 +180,8 @@ class Notes:
 
     def answer(self, label: str, words: str = "") -> Answer:
         """An answer that adds words to the sentence, behind the last of the job."""
-        last, whole = len(self.text.sentence.rstrip(" .,;")), self.text.whole
-        end = len(whole) if not whole[last:].strip(" .,;") else last
+        last, whole = len(self.text.sentence.rstrip(" .,;?!")), self.text.whole
+        end = len(whole) if not whole[last:].strip(" .,;?!") else last
         return self.change(label, last, end, f", {words or label}")
 
 
@@ -275,6 +275,14 @@ def _streams(notes: Notes, found: Match, _: str) -> None:
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
 
+def _limit_of_servers(notes: Notes, found: Match, _: str) -> None:
+    """The most servers; those that are there and have no name are asked about."""
+    if is_existing(notes.text, found) and not notes.names("gpu", "server"):
+        notes.ask_place(found, GRAMMAR["reasons"]["unnamed"])
+    else:
+        state(notes, found, "servers")
+
+
 def _feed(notes: Notes, found: Match, _: str) -> None:
     """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
     amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
@@ -299,11 +307,13 @@ def _recordings(notes: Notes, found: Match, _: str) -> None:
 
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
-    """A bare number as what it counts: racks at most 4; our students (about 120); 12,000 studies of 90 MB."""
+    """A bare number as what it counts: racks at most 4; A100, at most 8; students (about 120); 12,000 studies of 90 MB."""
     told = found.match.groupdict()
     noun = told.get("noun") or told.get("people") or ("people" if told.get("group") else "samples")
+    noun, start = ("GPUs", found.match.end("of")) if told.get("of") else (noun, found.start)
     kind, unit = UNITS[re.sub(r"[ -]+", " ", noun.lower())][:2]
-    notes.text.put_at(found, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
+    counted = notes.text.part(found, start, found.end)
+    notes.text.put_at(counted, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
 
 
 def taken_by(*functions: Take) -> dict[str, Take]:
@@ -311,7 +321,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(one, "__name__", "").strip("_"): one for one in functions}
 
 
-_TAKES = taken_by(_budget, _counted, _feed, _racks_of, _recordings, _rental, _source, _streams)
+_TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
 # Of 16 kHz and 16 bits, as speech is recorded.
 _SOUND_BYTES_PER_S = 32_000.0

@@ -39,7 +39,8 @@ def _any(names: Iterable[str]) -> str:
 UNITS, _CASED = {name.lower(): unit for name, unit in _units("units").items()}, _units("cased_units")
 # What something is counted for: time, with its seconds, and things.
 _PER_TIME = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "weeks": 604800.0, "y": 31_557_600.0}
-_THINGS = {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
+_THINGS = {name: "person" for name, (of, *_) in UNITS.items() if of == "people"}
+_THINGS |= {word.lower(): thing for thing, words in GRAMMAR["per"].items() for word in words.split()}
 _PERIODS = {name: _PER_TIME[unit] * factor for name, (of, unit, factor) in UNITS.items() if of in ("time", "years")}
 _PERIODS |= GRAMMAR["periods"]
 # What may be counted whatever stands between: 5B synthetic tokens, 3M customer emails.
@@ -57,6 +58,7 @@ _WORDS_OF |= {
     "PHRASES": _any(word for word in _WORDS if " " in word),
     "PEOPLE_NOUN": _any(name for name, unit in UNITS.items() if unit[0] == "people"),
     "SINGLE": _any(word for word in _WORDS if " " not in word and word not in ONES),
+    "TEXT_NOUN": _any(name for name, unit in UNITS.items() if unit[0] == "documents"),
     "TIME_WORD": _any(name for name, unit in UNITS.items() if unit[0] in ("time", "years")),
 }
 _WORD_OF_NUMBER = re.compile(_any((*_SUMMANDS, *_POWERS)))
@@ -92,17 +94,18 @@ class Amount:
         return 1024 * number if is_power else round(self.high)
 
 
-def quantities_in(text: str, start: int, end: int) -> Iterator[Amount]:
-    """Quantities between two places of a text, from left to right."""
-    place = start
-    while match := rule("<QUANTITY>").search(text, place, end):
-        quantity = _quantity(match, text, end)
-        place = quantity.end if quantity is not None else match.end("number")
-        if quantity is not None:
-            yield quantity
+def quantities_in(text: str, gaps: Iterable[tuple[int, int]]) -> Iterator[Amount]:
+    """Quantities between some places of a text, from left to right."""
+    is_german = rule("<IN_GERMAN>").search(text) is not None
+    for place, end in gaps:
+        while match := rule("<QUANTITY>").search(text, place, end):
+            quantity = _quantity(match, text, end, is_german)
+            place = quantity.end if quantity is not None else match.end("number")
+            if quantity is not None:
+                yield quantity
 
 
-def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
+def _quantity(match: re.Match[str], text: str, limit: int, is_german: bool) -> Amount | None:
     number_at, end, written, sign = (
         match.start("number"),
         match.end(),
@@ -121,7 +124,7 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     if is_size or (match["low_unit"] and units != units[:1] * 2):
         first = match.start("low_sign") if match["low_sign"] else match.start("low")
         again = rule("<QUANTITY>").match(text, first, number_at - 1)  # "2 hours to 3 TB" is no range
-        return _quantity(again, text, number_at) if again and not again["low"] else None
+        return _quantity(again, text, number_at, is_german) if again and not again["low"] else None
     name, unit = _plain(written or ""), _NUMBER
     if written:
         of_money = ("money", currency_of(name[1:].strip()), _SCALES.get(name[0], 1.0))
@@ -143,7 +146,7 @@ def _quantity(match: re.Match[str], text: str, limit: int) -> Amount | None:
     per, end = _per(kind, text, end, limit)
     # In German a point groups thousands; and there is no half a person, wherever a number has no scale.
     # And amounts of money have no three decimals.
-    is_grouped = rule("<IN_GERMAN>").search(text) is not None or (kind in (*_WHOLE, "money") and not (scale or per))
+    is_grouped = is_german or (kind in (*_WHOLE, "money") and not (scale or per))
     if kind == "n" and scale in ("b", "bn", "billion"):
         kind = "parameters" if scale == "b" else "n"
     if kind == "n" and rule("<YEAR_SAID>").search(text[max(0, start - 20) : match.end("number")]):

@@ -19,7 +19,7 @@ from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
 from sizer.workload.sentence.notes import Notes
-from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in
+from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in, value_of
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
 from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, dates_in, normal
@@ -88,8 +88,7 @@ def _read_once(plain: str, catalog: Catalog) -> Reading:
     things = _things_in(plain, catalog)
     networks = [one for one in things if one.kind in ("dnn", "parameters", "outside")]
     sentence, asides = without_asides(plain, networks)
-    if sentence != plain:
-        things = _things_in(sentence, catalog)
+    things = _left_in(sentence, plain, things)
     reading = _reading(sentence, catalog, plain, things)
     if not (reading.request or reading.questions):
         return reading
@@ -121,7 +120,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     settle_values(text, is_part)
     parts = [] if is_part else _jobs_in(plain, list(text.things))
     if len(parts) > 1:
-        readings = [_reading(part, catalog, whole, _things_in(part, catalog), is_part=True) for part in parts]
+        readings = [_part(part, plain, catalog, whole, things) for part in parts]
         if all(reading.request for reading in readings):
             return _together(whole, readings, catalog)
     notes = Notes(text, catalog)
@@ -129,7 +128,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
     if notes.is_refused:  # what else the sentence says belongs to work that no request can state
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
-        return _second_job(plain, notes.second_job, catalog, is_part)
+        return _second_job(plain, notes.second_job, catalog, things, is_part)
     _ask_places(notes)
     _ask_denials(notes)
     request = _request(notes)
@@ -255,21 +254,20 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return differ
 
 
-def _second_job(plain: str, job: ToldKind, catalog: Catalog, is_part: bool) -> Reading:
+def _second_job(plain: str, job: ToldKind, catalog: Catalog, things: list[Thing], is_part: bool) -> Reading:
     """Both jobs of a sentence that tells a training and another one; else the training, which is asked about."""
     start, end = job.clause or (job.start, job.end)
-    named = [one for one in _things_in(plain, catalog) if one.kind in ("dnn", "parameters")]
+    named = [one for one in things if one.kind in ("dnn", "parameters")]
     inside = [one for one in named if start <= one.start < end] or named[-1:]
     of = [(one.start, one.end) for one in inside]
     last = len(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+\s*$", "", plain[:start]))
     # The names of both where only one of them has any: "... and fine-tune the same model".
     rest = _only(plain, [(0, last), (end, len(plain)), *(of if inside == named else ())])
-    training = replace(_reading(rest, catalog, plain, _things_in(rest, catalog), is_part=True), sentence=plain)
+    training = replace(_part(rest, plain, catalog, plain, things), sentence=plain)
     dnns = [catalog.dnns[key] for one in inside if isinstance(one, Name) for key in one.ids]
     if job.kind.sized and not is_part and all(dnn.transformer is not None for dnn in dnns):
         alone = _only(plain, [(start, end), *of])
-        second = _reading(alone, catalog, plain, _things_in(alone, catalog), is_part=True)
-        return _together(plain, [training, second], catalog)
+        return _together(plain, [training, _part(alone, plain, catalog, plain, things)], catalog)
     answers = (Answer("Training", " ".join(rest.split())),)
     question = Question("task", plain[start:end].strip(" ,;."), job.kind.refusal, answers=answers)
     return replace(training, questions=(question, *training.questions))
@@ -282,11 +280,26 @@ def _only(text: str, shown: Sequence[tuple[int, int]], hidden: Sequence[tuple[in
     return "".join(sign if shows else " " for sign, shows in zip(text, is_shown, strict=True))
 
 
+def _part(part: str, text: str, catalog: Catalog, whole: str, things: list[Thing]) -> Reading:
+    """The reading of a part of a text, or of one of which a list was divided."""
+    inside = _left_in(part, text, things)
+    is_divided = len("".join(part.split())) > sum(a == b != " " for a, b in zip(part, text, strict=False))
+    return _reading(part, catalog, whole, _things_in(part, catalog) if is_divided else inside, is_part=True)
+
+
+def _left_in(part: str, text: str, things: list[Thing]) -> list[Thing]:
+    """Things of a text that stand in a part of it, which has blanks in the place of the others."""
+    return [one for one in things if part[one.start : one.end] == text[one.start : one.end]]
+
+
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
     things, shares = dates_in(text), GRAMMAR["numbers"]["fractions"]
     for one in rule("<FRACTION>").finditer(text):
         things.append(Amount("percent", *one.span(), shares[one[1].lower()], shares[one[1].lower()], "%"))
+    for one in rule("<ONE_IN>").finditer(text):
+        share = 100 / value_of(one["many"])
+        things.append(Amount("percent", *one.span(), share, share, "%"))
     for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text):
         things.append(Amount("people", *one.span(), 1, 1, "people", "user"))
     for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text):
@@ -306,14 +319,14 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     things += names_of(catalog).named(covered)
     ends = sorted((thing.start, thing.end) for thing in things)
     gaps = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
-    return [*things, *(one for gap in gaps for one in quantities_in(text, *gap))]
+    return [*things, *quantities_in(text, gaps)]
 
 
 def _read(notes: Notes) -> None:
     """Read the parts of the sentence, from the most telling to the others."""
     text = notes.text
-    for found in text.each(r"(?P<ends><ENDS_BY>)?{date}"):
-        if found["ends"] or found.words.lower().startswith("deadline"):
+    for found in text.each(r"(?P<ends><ENDS_BY>)?{date}(?=(?P<ended><IS_ENDED>)?)"):
+        if found["ends"] or found["ended"] or found.words.lower().startswith("deadline"):
             reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
             notes.ask_place(found, reason, "place needed")
         else:
@@ -450,6 +463,8 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
 def _tells_job(notes: Notes) -> bool:
     """Whether anything says what is done: a kind of work, or what only one kind has; vision networks are trained."""
     work, sentence = notes.work, notes.text.sentence
+    if rule("<UNDECIDED>").search(sentence):
+        return False
     is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
     is_shared = "team" in notes.request and not (notes.is_language and not rule("<TEAM_WORK>").search(sentence))
     by_samples = notes.own_network or "n_samples" in str(work.get("dataset")) or "samples_per_s" in str(work)

@@ -182,8 +182,15 @@ def _blanked(text: str, parts: list[Phrase]) -> str:
 
 def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
+    for found in text.each(r"<GROUPS>"):
+        groups, each = found.quantities()
+        low, high = (groups.high * one for one in (each.low, each.high))
+        text.put_at(found, replace(each, kind="people", unit="people", noun=each.noun or "people", low=low, high=high))
+        text.assume(f"{found.words}: {high:g} people")
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
+    if not any(text.find(source) for source in GRAMMAR["growth"]):
+        _settle_today(text)
     for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
         for found in text.each(source):
             start = found.match.start(group)
@@ -193,14 +200,20 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
                 text.put(old, new)
             if pairs:
                 text.record(found, "corrects what stands before", start)
+    for found in text.each(r"{time} ?\({time}\)"):  # what is in brackets says how long it is
+        text.put_at(found, found.quantities()[-1])
+    for found in text.each(r"<CHANGED_BY>"):
+        earlier = [one for place, one in text.places() if place < found.start and isinstance(one, Amount)]
+        if earlier and (found["down"] or found["up"]):
+            factor = 1 + (-1 if found["down"] else 1) * found.value.high / 100
+            text.put(earlier[-1], replace(earlier[-1], low=factor * earlier[-1].low, high=factor * earlier[-1].high))
+            text.record(found, "changes what stands before")
     for found in text.each(r"<PEAK_OF>"):
         kinds = _SERVED if found.value.kind == "n" else found.value.kind
         average = text.find(rf"<AVERAGE>{{{kinds}}}|{{{kinds}}}<AVERAGE_AFTER>")
         if average is not None:
             text.put(average.value, found.value)
             text.record(found, "at the peak, for which it is sized")
-    if not any(text.find(source) for source in GRAMMAR["growth"]):
-        _settle_today(text)
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
     for found in text.each(r"<LATER>") if not is_part else ():
         if not networks or any(one not in found.things for one in networks):

@@ -35,6 +35,8 @@ _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
+# Of a training for which eight GPUs are assumed: a year of them at 400 TFLOP/s each, as fast as an H100 trains.
+_MOST_WORK_FLOP = 8 * 4e14 * 31_557_600
 _SPANS = {"day": 86_400.0, "night": 43_200.0, "week": 604_800.0, "month": 2_592_000.0}
 
 
@@ -249,7 +251,7 @@ def _purposes(sentence: str) -> tuple[list[Any], bool]:
 
 def ask_target(notes: Notes) -> None:
     """Offer targets that suit what the sentence says: of a team, of training, of a language model."""
-    usual, people = GRAMMAR["usual_targets"], notes.request.get("team", {}).get("data_scientists")
+    usual = GRAMMAR["usual_targets"]
     if is_served(notes):
         notes.ask("target", answers=map(notes.answer, usual[notes.work["task"]]))
         return
@@ -262,13 +264,16 @@ def ask_target(notes: Notes) -> None:
     if times and sample == "token":
         of_text = usual.get(str(notes.work.get("method")), "1 trillion tokens in 30 days")
         times = ["in a week", "in 30 days"] if "tokens" in notes.work else [of_text]
-    counted = [f"{count} GPUs" for count in counts if count != own and people not in (8, 32)]
-    is_first = rule(r"<HOW_MANY>").search(notes.text.sentence) and sample in ("", "image", "sample")
-    texts = [f"{count} GPUs" for count in dict.fromkeys((own, people)) if count]
-    texts += times + counted if is_first else counted + times  # who asks how many is not told how many
+    size = max([(notes.own_model or {}).get("parameters", 0.0), *(one.parameters.value for one in notes.networks)])
+    is_long = 6 * size * notes.work.get("tokens", 0.0) > _MOST_WORK_FLOP and not own
+    asks = rule(r"<HOW_MANY>").search(notes.text.sentence) is not None and not own
+    texts = [f"{count} GPUs" for count in dict.fromkeys((*([own] if own else []), *counts))]
+    texts = times + texts if asks else texts + times  # who asks how many is not told how many
     texts += [usual.get(sample, "1,000 samples/s")] if sample else []
-    texts += ["as fast as possible"] if set(SIZE_LIMITS) & notes.limits.keys() and not people else []
-    notes.ask("target", answers=map(notes.answer, texts))
+    is_limited = bool(set(SIZE_LIMITS) & notes.limits.keys()) and "team" not in notes.request
+    if is_limited:
+        texts.insert(0 if is_long else len(texts), "as fast as possible")
+    notes.ask("target needed" if asks or (is_long and not is_limited) else "target", answers=map(notes.answer, texts))
 
 
 def default_length(notes: Notes, work: dict[str, Any]) -> None:
@@ -355,13 +360,14 @@ def read_serving(notes: Notes) -> None:
     for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
         first, second = found.quantities()
         text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
+    _read_requests_of_each(notes)
     most = min((one.value.high for one in text.within(r"<WHO_USE>")), default=math.inf)
     for found in text.each(r"{people}"):
         if found.value.high > most:
             notes.leave(found)
     read_rules(notes, "load", _TAKES)
     target = notes.work.get("target", {})
-    if _NOT_OFFLINE & {*notes.work, *target}:  # somebody waits
+    if _NOT_OFFLINE & {*notes.work, *target} and notes.work.get("use") != EMBEDDING:  # somebody waits
         notes.work["task"] = "serving"
     task = notes.work["task"]
     for found in text.each(r"<SERVED>"):
@@ -373,6 +379,19 @@ def read_serving(notes: Notes) -> None:
         use = USES[notes.work.get("use", "chat")]
         asked = f"{use.requests_per_h:g} requests per hour each"
         text.assume(f"assumed: {use.active_share:.0%} of the users active in the peak hour, {asked}")
+
+
+def _read_requests_of_each(notes: Notes) -> None:
+    """What each of so many people asks in a time, as what all of them ask."""
+    for found in notes.text.each(r"<EACH_ASKS>"):
+        who = next((one for one in notes.text.within("{people}") if one.value.high > 1), None)
+        if who is not None:
+            asked, *every = found.quantities()
+            seconds = parse(SECONDS, time_text(every[0].low, every[0].unit)) if every else 1.0
+            low, high = (one * who.value.high / seconds for one in (asked.low, asked.high))
+            rate = replace(asked, kind="requests/time", low=low, high=high, per_s=asked.per_s * seconds)
+            notes.text.put_at(found, rate)
+            notes.text.record(who, "who ask")
 
 
 def _target(notes: Notes, found: Match, key: str, value: float, meaning: str) -> None:
@@ -413,7 +432,7 @@ def _rate(notes: Notes, found: Match, key: str) -> None:
 
 def _texts(notes: Notes, found: Match, _: str) -> None:
     """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
-    count = found.quantities("documents", "samples", "requests", "n")[0].high
+    count = found.quantities("documents", "samples", "requests", "pages", "n")[0].high
     if each := found.quantities("tokens/time"):
         notes.set("w.input_tokens", round(each[-1].high * each[-1].per_s), found, f"{grouped(count)} requests")
         seconds = _every_s(notes, each[-1].per_s)
@@ -424,9 +443,19 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         notes.text.record(period[1], f"within {period[0]}")
         seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
-    meaning = f"{grouped(count)} requests in {duration(seconds)}: {rate:g} a second"
+    meaning = f"{found.words} in {duration(seconds)}: {rate:g} requests a second"
     notes.text.assume(meaning)
     _target(notes, found, "requests_per_s", rate, meaning)
+
+
+def _calls(notes: Notes, found: Match, key: str) -> None:
+    """What is done so often, each time with so many requests."""
+    often = next(iter(notes.text.within("{documents/time|jobs/time|runs/time|documents}")), None)
+    if often is not None:
+        low, high = (one * found.value.high for one in (often.value.low, often.value.high))
+        kind = f"requests{'/time' if '/time' in often.value.kind else ''}"
+        notes.text.put_at(often, replace(often.value, kind=kind, unit="requests", low=low, high=high))
+        notes.text.record(found, "requests of each")
 
 
 def _people(notes: Notes, found: Match, _: str) -> None:
@@ -528,6 +557,9 @@ def _lengths(notes: Notes, found: Match, _: str) -> None:
 def _latency(notes: Notes, found: Match, name: str) -> None:
     """A time to the first or to each later token; twenty tokens a second for each user are 50 ms a token."""
     key, amount = name.split()[0], found.quantities()[-1]
+    if notes.work.get("use") == EMBEDDING:
+        notes.ask_place(found, "embeddings are sized by their number in a time")
+        return
     if amount.kind.startswith("tokens"):
         seconds = 1 / amount.high
     else:
@@ -570,7 +602,7 @@ def _adapters(notes: Notes, found: Match, key: str) -> None:
         notes.text.record(found, "one adapter, merged into the weights of the model")
 
 
-_TAKES = taken_by(_active, _adapters, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)
+_TAKES = taken_by(_active, _adapters, _calls, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)
 _TAKES |= {"token_s by speed": _latency, "requests_per_s": _rate, "tokens_per_s": _rate}
 
 
