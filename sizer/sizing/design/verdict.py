@@ -174,7 +174,7 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
     decode = decode_stage(servers, cols.cores, *compute_side.core_seconds(work, model.calibration))
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
-    epochs = model.calibration.epochs(work.recipe, batch).value
+    epochs = model.calibration.epochs(work.recipe, work.recipe_batch(batch)).value
     time_s = evaluate.time_s(work, epochs, rate, rate, model.calibration.start_up_s)
     return Doubling(
         rate_ratio=float(rate[1] / rate[0]),
