@@ -334,7 +334,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     used = gpus_of(catalog, group)
     batch = largest_batch(anchor.mlperf, known)
     measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
-    terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
+    terms = _known_terms(anchor, calibration, choice.stack, "mixed", "training", catalog, group, False)
     # Tables are divided over the GPUs: their gradients are not exchanged.
     trained = anchor.parameters.value - looked_up_parameters(anchor, anchor.family)
     run = TrainingRun.of(
@@ -368,21 +368,6 @@ def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
     """GPUs of a server of a compute group, eight where no source gives them."""
     count = catalog.servers[group.server].n_gpus
     return 8 if count is None else int(count.value)
-
-
-def _v100_terms(
-    calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str
-) -> step_terms.StepTerms:
-    return calibration.step_terms(
-        stack=catalog.stacks[stack],
-        dnn=dnn,
-        precision="mixed",
-        gpu=catalog.gpus[group.gpu],
-        intra_link=group.intra_link,
-        inter_link=None,
-        task="training",
-        server=group.server,
-    )
 
 
 def _waiting(
