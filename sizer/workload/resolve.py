@@ -99,9 +99,10 @@ class ResolvedWorkload:
     warnings: tuple[str, ...]
     stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
+    recipe_samples: float | None = None  # of an epoch of the recipe's own data set; None where no source gives them
     mlperf: str = ""  # name in MLPerf rows, where rates on GPUs that they have come from the fit of these
     mlperf_data: Dataset | None = None  # that these runs read
-    # GPU -> batch by the number of GPUs, where such rows show it and the request states none
+    # GPU -> batch by the number of GPUs, of a training whose length grows with the batch; none where one is stated
     batch_sizes: Mapping[str, BatchSizes] = field(default_factory=dict)
     language: LanguageWork | None = None  # training of a language model; its samples are tokens
     serving: ServingWork | None = None  # a language model in use; its samples are requests
@@ -116,6 +117,14 @@ class ResolvedWorkload:
         if gpu_id in self.batch_sizes:
             return int(self.batch_sizes[gpu_id].at(self.gpus_of_job(n_gpus)))
         return self.batches.get(gpu_id, self.batch_per_gpu)
+
+    def recipe_batch(self, global_batch: ArrayLike) -> ArrayLike:
+        """Batch with which the data set of the recipe has as many steps in an epoch as this one has.
+
+        What a large batch costs is known of that data set. It leaves too few steps, a number of the network and its
+        task: a larger data set has more of them. McCandlish et al. 2018, arXiv:1812.06162, equation 2.11.
+        """
+        return global_batch if self.recipe_samples is None else global_batch * (self.recipe_samples / self.n_samples)
 
     def gpus_of_job(self, n_gpus: ArrayLike) -> ArrayLike:
         """GPUs that the batch is divided over: as many as are to be fully utilized, else all of a design."""
@@ -297,6 +306,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         dataset=dataset,
         stack=stack,
         recipe=recipe,
+        recipe_samples=None if recipe is None else _epoch_samples(recipe, catalog),
         family=catalog.dnns[like].family if like is not None else dnn.family,
         batch_per_gpu=batch,
         sample_bytes=read,
@@ -316,6 +326,14 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         mlperf_data=catalog.datasets.get(dnn.dataset),
         mlperf=dnn.mlperf if eras & newer and _runs_mlperf(work, stack, choice) else "",
     )
+
+
+def _epoch_samples(recipe: Recipe, catalog: Catalog) -> float | None:
+    """Samples of an epoch of a recipe's own data set; None where no source gives them."""
+    if recipe.epoch_samples is not None:
+        return recipe.epoch_samples.value
+    dataset = catalog.datasets.get(catalog.dnns[recipe.dnn].dataset)
+    return None if dataset is None else dataset.n_samples.value
 
 
 def served_works(request: SizingRequest, catalog: Catalog) -> tuple[ServingWork, ...]:

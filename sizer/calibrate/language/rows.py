@@ -136,8 +136,8 @@ def stack_named(row: LanguageRow) -> str:
 
 
 def group_of_stack(stack: str) -> str:
-    """The group of stacks that share an effect."""
-    usual = stack.split("-")[0] if stack.startswith(TUNED) else "megatron"
+    """The group of stacks that share an effect; a framework without a stack of its own counts as of PyTorch."""
+    usual = stack.split("-")[0] if stack.startswith(TUNED) else "pytorch" if stack.startswith("other:") else "megatron"
     return str(stated_stacks()["groups"].get(stack, usual))
 
 

@@ -167,6 +167,11 @@ class Convergence:
         """Samples to the target at a global batch. [-]"""
         return np.asarray(self.few_samples + self.steps * np.asarray(global_batch, dtype=float))
 
+    def curve(self, epoch_samples: float = 1.0) -> EpochsCurve:
+        """The same in epochs of so many samples, with its spread within and beyond the published batches."""
+        points = tuple((batch, float(self.samples(batch)) / epoch_samples) for batch in self.batches)
+        return EpochsCurve(self.few_samples / epoch_samples, self.few_samples / self.steps, 1.0, self.log_sd, points)
+
 
 @lru_cache(maxsize=512)
 def system_rates(system: MeasuredSystem) -> SystemRates:
@@ -238,9 +243,7 @@ def mlperf_curve(recipe: Recipe) -> EpochsCurve:
     """
     if recipe.epoch_samples is None:
         raise CalibrationError(f"recipe {recipe.id} has no epoch_samples, the samples of an epoch")
-    found, epoch = convergence_of(recipe.mlperf), recipe.epoch_samples.value
-    points = tuple((batch, float(found.samples(batch)) / epoch) for batch in found.batches)
-    return EpochsCurve(found.few_samples / epoch, found.few_samples / found.steps, 1.0, found.log_sd, points)
+    return convergence_of(recipe.mlperf).curve(recipe.epoch_samples.value)
 
 
 def published_evaluation_share(recipe: Recipe) -> float | None:

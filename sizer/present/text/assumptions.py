@@ -46,7 +46,8 @@ _DEFAULTS = {
     ),
     DefaultKind.BATCH_OF_RUNS: (
         "Batch per GPU",
-        "within those of MLPerf runs, the largest that trains about as soon as any; the request can state another",
+        "the largest usual one that trains about as soon as any on so many GPUs: a larger one takes more epochs; the "
+        "request can state another",
     ),
     DefaultKind.SEQUENCE_TOKENS: ("Tokens of a sequence", "as Llama 3 was trained; the request can state another"),
     DefaultKind.SEQUENCE_OF_MODEL: (

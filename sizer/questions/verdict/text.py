@@ -295,7 +295,7 @@ def _double_gpus_texts(facts: DoubleGpusFacts) -> tuple[str, str]:
     return (
         f"Twice the GPUs, {grouped(2 * facts.n_gpus)}, give {rate} times the rate and {speed} times the speed to "
         "accuracy.",
-        f"The global batch grows from {grouped(gain.global_batch[0])} to {grouped(gain.global_batch[1])} and the "
+        f"The global batch goes from {grouped(gain.global_batch[0])} to {grouped(gain.global_batch[1])} and the "
         f"epochs to the target from {before} to {after}: {rate} × {before} / {after}, less the start-up time. Twice "
         f"the GPUs pay off from {plain(LEAST_SPEED_UP)} times on.",
     )

@@ -11,14 +11,14 @@ from sizer.catalog.fabrics import joining
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
-from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
+from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing import reasons
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, Verdict
-from sizer.sizing.stages import compute_side, evaluate, gpu_side
+from sizer.sizing.stages import evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
 from sizer.sizing.stages.platform_columns import Columns, ServerRows, columns, node_read_rate, rate_is_unknown
 
@@ -160,21 +160,19 @@ class Doubling:
 
 
 def doubling(model: WorkloadOnDesign) -> Doubling | None:
-    """Twice the GPUs at the same batch for each; None where no recipe gives the epochs at a global batch."""
+    """Twice the GPUs; None where no recipe gives the epochs at a global batch."""
     return times_the_gpus(model, model.n_servers, 2 * model.n_servers)
 
 
 def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | None:
-    """More servers compared with fewer at the same batch per GPU; None where no recipe gives the epochs at a batch."""
+    """More servers compared with fewer, each with its batch; None where no recipe gives the epochs at a batch."""
     work = model.work
     if work.recipe is None or work.is_inference:
         return None
-    servers = np.array([few, many])
-    cols = _columns(model, model.platform, servers)
-    decode = decode_stage(servers, cols.cores, *compute_side.core_seconds(work, model.calibration))
-    rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
-    batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
-    epochs = model.calibration.epochs(work.recipe, batch).value
+    run = model.run_on([few, many])
+    assert run.epochs is not None
+    rate, epochs = np.minimum(run.comp.gpu.median, run.comp.decode.median), run.epochs.value
+    batch = (run.servers * run.cols.gpus_per_server * run.comp.batch_per_gpu).astype(int)
     time_s = evaluate.time_s(work, epochs, rate, rate, model.calibration.start_up_s)
     return Doubling(
         rate_ratio=float(rate[1] / rate[0]),

@@ -135,7 +135,8 @@ def network_key(work: ResolvedWorkload) -> tuple[Hashable, ...]:
         *(work.dnn, asked.dnn, work.like, work.stack, work.mlperf, work.own_kind, asked.run, asked.measured),
         *(asked.stack, asked.precision, asked.task, asked.batch_per_gpu, work.batch_per_gpu, bool(work.batches)),
         *(tuple(work.batch_sizes), asked.target.gpus_busy if work.batch_sizes else None),
-        None if work.own_kind is None else float(np.max(work.n_samples)),
+        None if work.recipe is None else work.recipe.id,
+        None if work.own_kind is None and work.recipe is None else float(np.max(work.n_samples)),
     )
 
 
@@ -321,15 +322,27 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
 
 def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
-        gpus = catalog.gpus if published_runs(work.mlperf) else {}
-        measured = frozenset(key for key in gpus if measured_rates.is_measured(work, key))
-        others = [key for key in catalog.gpus if key not in measured]
+        measured = {
+            key for key in catalog.gpus if published_runs(work.mlperf) and measured_rates.is_measured(work, key)
+        }
+        by_size = [key for key in catalog.gpus if key in measured or work.recipe is not None]
+        others = [key for key in catalog.gpus if key not in by_size]
         like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
         like = like if published_runs(like) else ""
+
+        def most(gpu: str) -> float:
+            if gpu not in measured:
+                return default_batch(work, gpu, calibration, catalog, like)
+            known = measured_rates.accelerator(gpu)
+            assert known is not None
+            return measured_rates.largest_batch(work.mlperf, known)
+
         # A question about one design reads the batch of its GPU alone.
         return (
             DeferredValues(others, lambda gpu: default_batch(work, gpu, calibration, catalog, like)),
-            DeferredValues(measured, lambda gpu: measured_rates.batch_sizes(work.mlperf, gpu)),
+            DeferredValues(
+                by_size, lambda gpu: measured_rates.soonest_batches(work, gpu, most(gpu), calibration, catalog)
+            ),
         )
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)

@@ -5,7 +5,6 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.own_networks import unknown_network_log_sd
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import EFFICIENCY, INTRA, LAUNCH, TERM_NAMES, StepTerms
@@ -376,12 +374,7 @@ def _modelled(
     work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
 ) -> StepTerms:
     """Terms by the model of a step, of an analogy as if it were the network that it is like."""
-    rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
-    terms = (
-        _terms(work.request.dnn, *rest, group, has_many_servers)
-        if isinstance(work.request.dnn, CustomDnn)
-        else _known_terms(work.dnn, *rest, group, has_many_servers)
-    )
+    terms = measured_rates.network_terms(work, group, has_many_servers, calibration, catalog)
     if work.own_kind is not None:
         gpu = catalog.gpus[group.gpu]
         return own_networks.own_terms(work, gpu, own_networks.own_fit(work, gpu, catalog), terms, catalog.gpus)
@@ -435,29 +428,5 @@ def exchanged_bytes(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     return np.asarray(exchanged * cols.exchanges_by_storage_nics)
 
 
-def _terms(
-    dnn: Dnn | CustomDnn,
-    calibration: Calibration,
-    stack: Stack,
-    precision: str,
-    task: str,
-    catalog: Catalog,
-    group: ComputeGroup,
-    has_many_servers: bool,
-) -> StepTerms:
-    return calibration.step_terms(
-        stack=stack,
-        dnn=dnn,
-        precision=precision,
-        gpu=catalog.gpus[group.gpu],
-        intra_link=group.intra_link,
-        inter_link=group.fabric.id if has_many_servers else None,
-        task=task,
-        server=group.server,
-    )
-
-
 # The rate of what a layout divides comes from that, with its spread.
 _NO_TERMS = StepTerms(np.zeros(len(TERM_NAMES)), np.zeros((len(TERM_NAMES),) * 2), np.zeros(()))
-# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
-_known_terms = lru_cache(maxsize=4096)(_terms)

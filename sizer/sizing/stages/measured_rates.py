@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats
+from sizer.base.estimate import Z90, normal_quantile
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.rows import Accelerator, largest_batches, published_runs, sourced_accelerators
-from sizer.calibrate.own_networks import own_code_rate
+from sizer.calibrate.own_networks import filled_share, own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dnn
+from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import exchange, step_terms
 from sizer.perf.training_step import TRAINING_PASSES, TrainingRun
 from sizer.sizing.stages.platform_columns import ComputeGroup, ServerRows
-from sizer.sizing.stages.sharding import looked_up_parameters, work_factor
+from sizer.sizing.stages.sharding import all_reduced_bytes, looked_up_bytes, looked_up_parameters, work_factor
+from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import BatchSizes, ResolvedWorkload
 from sizer.workload.stack_choice import choose_stack
 
@@ -44,10 +47,14 @@ _V100 = "v100-sxm2-16gb"
 _IMAGES = (SampleFormat.JPEG, SampleFormat.SLIDES, SampleFormat.TENSORS, SampleFormat.VOLUMES, SampleFormat.VIDEO)
 # The logarithm of a rate is nearly straight in how fast the GPU is: the last step is below 1e-12.
 _NEWTON_STEPS, _MOST_MOVED = 6, 5.0
+# Numbers of GPUs at which batches are chosen: so fine that the global batch grows by 4 % from one to the next.
+_MOST_GPUS, _PER_OCTAVE = 2**15, 16
 # Times to train that differ by less are about the same: the fit of the times is not better.
 _ABOUT_AS_FAST = 0.08
-# Numbers of servers at which batches are chosen, in powers of two.
-_MOST_GPUS = 2**15
+# Confidence of a time, and the spread of the logarithm of a rate beside that of the length: of people's own code.
+_CONFIDENCE, _RATE_LOG_SD = 0.9, 0.25
+# Fabric of a usual server by which a batch is chosen: as DGX-1 was tested, a port for two GPUs.
+_USUAL_LINK, _GPUS_PER_LINK = "edr", 2
 
 
 @cache
@@ -114,27 +121,63 @@ def system_on(
     )
 
 
-@cache
-def batch_sizes(benchmark: str, gpu_id: str) -> BatchSizes:
-    """Batch per GPU by the number of GPUs that trains a network of MLPerf soonest, within what was published."""
-    name = accelerator_names()[gpu_id]
-    rates = system_rates(MeasuredSystem(benchmark, name, 8, "nvlink", 8 * 50e9, ""))
-    length = convergence_of(benchmark)
-    most = largest_batch(benchmark, sourced_accelerators()[name])
-    doubled = [2**k for k in range(int(most).bit_length())]
-    steps = {int(most), *doubled, *(3 * step for step in doubled)}
-    batches = np.array(sorted(step for step in steps if 1 <= step <= most), dtype=float)
-    n_gpus = 2 ** np.arange(int(math.log2(_MOST_GPUS)) + 1)
+def soonest_batches(
+    work: ResolvedWorkload, gpu_id: str, most: float, calibration: Calibration, catalog: Catalog
+) -> BatchSizes:
+    """Batch per GPU by the number of GPUs that trains soonest, up to ``most``.
+
+    A larger batch has a higher rate and takes more samples to the target. The time is the one that is kept with the
+    usual confidence: nobody knows whether a network converges far beyond the published batches.
+    """
+    powers = 2 ** np.arange(int(most).bit_length())
+    batches = np.unique([powers, 3 * powers]).astype(float)
+    batches = batches[batches <= most]
+    n_gpus = np.unique(np.round(2 ** np.arange(0, math.log2(_MOST_GPUS), 1 / _PER_OCTAVE)))
     n, batch = n_gpus[:, None], batches[None, :]
-    # Runs on a part of a server exchange as on one server.
-    log_rate = rates.rate(np.maximum(n / 8, 1), batch).log + np.log(np.minimum(n / 8, 1))
-    log_time = np.log(length.samples(n * batch)) - log_rate
-    # Beyond the largest published batch nobody knows whether the network converges.
-    log_time = np.where((n * batch > length.batches[1]) & (batch > batches[0]), np.inf, log_time)
-    # Of batches that train about as fast, the largest one has the highest rate.
+    curve = convergence_of(work.mlperf).curve() if work.recipe is None else None
+    length = calibration.epochs(work.recipe, work.recipe_batch(n * batch)) if curve is None else curve.at(n * batch)
+    log_time = np.log(length.value) - _log_rate(work, gpu_id, n, batch, calibration, catalog)
+    log_time += normal_quantile(_CONFIDENCE) * np.hypot(np.log(length.high / length.value) / Z90, _RATE_LOG_SD)
+    if curve is not None:
+        # Without a recipe no target depends on the length: the steps are those of published runs.
+        log_time = np.where((n * batch > curve.batches[1]) & (batch > 1), np.inf, log_time)
+    # Of batches that train about as fast, the largest one has the highest rate: published runs chose it.
     soon = log_time <= log_time.min(axis=1, keepdims=True) + _ABOUT_AS_FAST
     largest = len(batches) - 1 - np.argmax(soon[:, ::-1], axis=1)
-    return BatchSizes(n_gpus, batches[largest].astype(np.int64))
+    return BatchSizes(n_gpus.astype(np.int64), batches[largest].astype(np.int64))
+
+
+def _log_rate(
+    work: ResolvedWorkload, gpu_id: str, n_gpus: Floats, batch: Floats, calibration: Calibration, catalog: Catalog
+) -> Floats:
+    """Logarithm of the rate of GPUs in servers as they are usual, by the model that gives the rates of designs."""
+    if work.own_kind is not None:
+        return np.asarray(np.log(n_gpus * filled_share(batch * work.dnn.forward_flop.value)))
+    if is_measured(work, gpu_id):
+        rates = system_rates(MeasuredSystem(work.mlperf, accelerator_names()[gpu_id], 8, "nvlink", 8 * 50e9, ""))
+        # Runs on a part of a server exchange as on one server.
+        tuned = rates.rate(np.maximum(n_gpus / 8, 1), batch).log + np.log(np.minimum(n_gpus / 8, 1))
+        is_own = takes_own_code(work, gpu_id)
+        return tuned + own_code_rate(work.dnn.forward_flop.value * batch)[0] if is_own else tuned
+    server = next((one for one in catalog.servers.values() if gpu_id in one.gpus), None)
+    inside = "pcie3" if server is None or server.intra_link is None else server.intra_link.value.id
+    group = ComputeGroup("" if server is None else server.id, gpu_id, inside, catalog.links[_USUAL_LINK])
+    each = 8 if server is None else gpus_of(catalog, group)
+    servers = np.ceil(n_gpus / each)
+    run = TrainingRun.of(
+        batch_per_gpu=batch,
+        n_gpus_per_server=np.minimum(n_gpus, each),
+        n_servers=servers,
+        forward_flop=work.dnn.forward_flop.value * work_factor(work),
+        gradient_bytes=all_reduced_bytes(work),
+        peak_flop_per_s=peak_flop_per_s(catalog.gpus[gpu_id], work.request.precision),
+        nic_bytes_per_s=each / _GPUS_PER_LINK * group.fabric.bytes_per_s,
+        looked_up_bytes=looked_up_bytes(work),
+    )
+    terms = (network_terms(work, group, has_many, calibration, catalog) for has_many in (False, True))
+    few, many = (run.samples_per_s(extended(one, work, group, calibration, catalog).values) for one in terms)
+    # Counts of whole servers: GPUs that fill none in part.
+    return np.asarray(np.log(np.where(servers > 1, many * n_gpus / (servers * each), few)))
 
 
 def largest_batch(benchmark: str, gpu: Accelerator) -> float:
@@ -218,6 +261,42 @@ def at_measured_rates(
     return run.scaled(factor, log_sd)
 
 
+def network_terms(
+    work: ResolvedWorkload, group: ComputeGroup, has_many_servers: bool, calibration: Calibration, catalog: Catalog
+) -> step_terms.StepTerms:
+    """Terms by the model of a step as V100 systems were measured, of an analogy as if it were what it is like."""
+    rest = (calibration, work.stack, work.request.precision, "inference" if work.is_inference else "training", catalog)
+    if isinstance(work.request.dnn, CustomDnn):
+        return _terms(work.request.dnn, *rest, group, has_many_servers)
+    return _known_terms(work.dnn, *rest, group, has_many_servers)
+
+
+def _terms(
+    dnn: Dnn | CustomDnn,
+    calibration: Calibration,
+    stack: Stack,
+    precision: str,
+    task: str,
+    catalog: Catalog,
+    group: ComputeGroup,
+    has_many_servers: bool,
+) -> step_terms.StepTerms:
+    return calibration.step_terms(
+        stack=stack,
+        dnn=dnn,
+        precision=precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric.id if has_many_servers else None,
+        task=task,
+        server=group.server,
+    )
+
+
+# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
+_known_terms = lru_cache(maxsize=4096)(_terms)
+
+
 def extended(
     terms: step_terms.StepTerms, work: ResolvedWorkload, group: ComputeGroup, calibration: Calibration, catalog: Catalog
 ) -> step_terms.StepTerms:
@@ -255,7 +334,7 @@ def _anchor_correction(calibration: Calibration, catalog: Catalog, anchor: Dnn, 
     used = gpus_of(catalog, group)
     batch = largest_batch(anchor.mlperf, known)
     measured = float(system_on(anchor.mlperf, group, used, 8 * 50e9, catalog).rate(1, batch).log)
-    terms = _v100_terms(calibration, catalog, anchor, group, choice.stack.id)
+    terms = _known_terms(anchor, calibration, choice.stack, "mixed", "training", catalog, group, False)
     # Tables are divided over the GPUs: their gradients are not exchanged.
     trained = anchor.parameters.value - looked_up_parameters(anchor, anchor.family)
     run = TrainingRun.of(
@@ -289,21 +368,6 @@ def gpus_of(catalog: Catalog, group: ComputeGroup) -> int:
     """GPUs of a server of a compute group, eight where no source gives them."""
     count = catalog.servers[group.server].n_gpus
     return 8 if count is None else int(count.value)
-
-
-def _v100_terms(
-    calibration: Calibration, catalog: Catalog, dnn: Dnn, group: ComputeGroup, stack: str
-) -> step_terms.StepTerms:
-    return calibration.step_terms(
-        stack=catalog.stacks[stack],
-        dnn=dnn,
-        precision="mixed",
-        gpu=catalog.gpus[group.gpu],
-        intra_link=group.intra_link,
-        inter_link=None,
-        task="training",
-        server=group.server,
-    )
 
 
 def _waiting(

@@ -23,7 +23,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.measured_rates import _anchor_correction, accelerator, batch_sizes, largest_batch
+from sizer.sizing.stages.measured_rates import _anchor_correction, accelerator, largest_batch
 from sizer.sizing.stages.platform_columns import ComputeGroup
 from sizer.workload.request import SizingRequest
 from tests.catalog.test_new_generation import FOLDER
@@ -186,7 +186,8 @@ def test_larger_batches_need_more_samples():
 
 def test_batches_are_among_the_published_ones_and_fall_with_the_cluster():
     """The largest batch of Stable Diffusion on one GPU was 64; no step had more than 2,048 images."""
-    sizes = batch_sizes("stable_diffusion", "h200-sxm-141gb")
+    [work] = resolved(request("stable-diffusion-v2", "dgx-h200", {"gpus_busy": 8}), CATALOG, stored_calibration())
+    sizes = work.batch_sizes["h200-sxm-141gb"]
     assert (np.diff(sizes.batch_per_gpu) <= 0).all()
     assert sizes.batch_per_gpu.max() <= max(batch for _, batch in largest_batches("stable_diffusion"))
     n = np.array([8, 64, 1024])
