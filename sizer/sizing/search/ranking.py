@@ -227,8 +227,6 @@ MOST_TIED = 1.15
 # Where the first asks for such changes, those that cost so much more at the confidence asked beyond what the changes
 # must save are looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
 _MOST_LOOKED_AT = 1.5
-# Designs of a platform that are counted first: a few more servers seldom cost less.
-_FIRST_COUNTED = 4
 # Stands among ranked rows behind the last one that may tie with the first.
 _NO_MORE_TIED = -1
 # In place of the row of a design: those of a platform that are not counted, and those beyond the sizes of the space.
@@ -665,7 +663,7 @@ class _Waiting:
         self._parts = parts
         sizes = np.flatnonzero(could)
         self._sizes = sizes[np.lexsort([part[sizes] for part in reversed(parts)])]
-        self._start, self._many = 0, _FIRST_COUNTED
+        self._start, self._many = 0, 1
 
     @property
     def is_left(self) -> bool:
