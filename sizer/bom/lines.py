@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sizer.base.arrays import Floats
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.dates import days_of, years_after
 from sizer.base.money import round_money
 from sizer.base.quantities import grouped, si
@@ -303,11 +303,19 @@ def row_cost(
     bought = [part for part in components if part.status == "computed"]
     if not bought:
         return np.zeros(1), ()
-    items = tuple(part.item for part in bought)
-    pieces, cents = np.array([part.quantity for part in bought]), _net_cents(items, catalog, book, currency)
-    is_open = np.isnan(cents)
+    items, pieces = tuple(part.item for part in bought), np.array([part.quantity for part in bought])
+    is_open = np.isnan(_net_cents(items, catalog, book, currency))
     unpriced = (item for item, is_missing in zip(items, is_open & pieces.any(axis=1), strict=True) if is_missing)
-    return np.where(is_open, 0.0, cents) @ pieces / 100, tuple(dict.fromkeys(unpriced))
+    return cost_of(items, pieces, catalog, book, currency)[0], tuple(dict.fromkeys(unpriced))
+
+
+def cost_of(
+    items: tuple[str, ...], pieces: Ints, catalog: Catalog, book: PriceBook, currency: str
+) -> tuple[Floats, Bools]:
+    """The same cost of (items, rows) pieces, and the rows in which everything has a price."""
+    cents = _net_cents(items, catalog, book, currency)
+    is_open = np.isnan(cents)
+    return np.where(is_open, 0.0, cents) @ pieces / 100, ~pieces[is_open].any(axis=0)
 
 
 @lru_cache(maxsize=4096)

@@ -161,7 +161,8 @@ def combined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
 class DesignParts:
     """What designs of a platform are made of, and what they take of a room. Arrays over the designs."""
 
-    components: tuple[Component, ...]
+    lines: tuple[Component, ...]  # what they order, without quantities
+    pieces: Ints  # (lines, designs)
     violations: dict[Violation, Bools]  # rule -> designs that break it
     rack_units: Floats
     racks: Floats
@@ -183,37 +184,45 @@ class DesignParts:
             if net.switch is not None:
                 used[net.kind] = used.get(net.kind, False) | (net.ports_used > 0)
         kinds = np.sum([np.zeros(is_open.size, dtype=np.int64), *used.values()], axis=0)
+        none, lines = np.zeros(0, dtype=np.int64), counted.components
+        pieces = np.array([part.quantity for part in lines], dtype=np.int64)
         racks, raw = counted.racks.astype(float), np.asarray(counted.raw_bytes, dtype=float)
         values = counted.rack_units, racks, counted.power_typical_w, counted.power_max_w, raw, is_open, kinds
-        return cls(counted.components, counted.violations, *values)
+        return cls(tuple(part.of(none) for part in lines), pieces, counted.violations, *values)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The lines with their quantities."""
+        return tuple(line.of(pieces) for line, pieces in zip(self.lines, self.pieces, strict=True))
 
     def take(self, designs: Ints) -> "DesignParts":
-        return DesignParts(
-            tuple(part.of(part.quantity[designs]) for part in self.components),
-            {rule: rows for rule, of_all in self.violations.items() if (rows := of_all[designs]).any()},
-            *(values[designs] for values in self._values()),
-        )
+        violations = {rule: rows for rule, of_all in self.violations.items() if (rows := of_all[designs]).any()}
+        values = (one[designs] for one in self._values())
+        return DesignParts(self.lines, self.pieces[:, designs], violations, *values)
 
     def extended(self, other: "DesignParts") -> "DesignParts":
         """These designs and then others of the same platform."""
-        sizes = self.racks.size, other.racks.size
-        absent = [np.zeros(size, dtype=np.int64) for size in sizes]
-        parts: dict[tuple[object, ...], tuple[Component, list[Ints]]] = {}
-        for place, of in enumerate((self, other)):
-            for part in of.components:
-                # Notes and contents change neither price nor draw.
-                key = part.role, part.category, part.item, part.status
-                pieces = parts.setdefault(key, (part, list(absent)))[1]
-                pieces[place] = pieces[place] + part.quantity
-        none = [rows.astype(bool) for rows in absent]
+        n, both = self.racks.size, (self, other)
+        places: dict[tuple[object, ...], int] = {}
+        lines: list[Component] = []
+        at: list[list[int]] = [[], []]
+        for place, line in ((place, line) for place, one in enumerate(both) for line in one.lines):
+            # Notes and contents change neither price nor draw.
+            key = line.role, line.category, line.item, line.status
+            if places.setdefault(key, len(lines)) == len(lines):
+                lines.append(line)
+            at[place].append(places[key])
+        pieces = np.zeros((len(lines), n + other.racks.size), dtype=np.int64)
+        np.add.at(pieces[:, :n], at[0], self.pieces)
+        np.add.at(pieces[:, n:], at[1], other.pieces)
+        none = [np.zeros(one.racks.size, dtype=bool) for one in both]
         rules = dict.fromkeys((*self.violations, *other.violations))
+        violations = {
+            rule: np.concatenate([one.violations.get(rule, no) for one, no in zip(both, none, strict=True)])
+            for rule in rules
+        }
         return DesignParts(
-            tuple(part.of(np.concatenate(pieces)) for part, pieces in parts.values()),
-            {
-                rule: np.concatenate([self.violations.get(rule, none[0]), other.violations.get(rule, none[1])])
-                for rule in rules
-            },
-            *map(np.concatenate, zip(self._values(), other._values(), strict=True)),
+            tuple(lines), pieces, violations, *map(np.concatenate, zip(self._values(), other._values(), strict=True))
         )
 
     def _values(self) -> tuple[Any, ...]:

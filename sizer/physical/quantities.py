@@ -448,22 +448,23 @@ def _only_row(counted: _Counted, row: int) -> _Counted:
     return replace(counted, **arrays)
 
 
-# Numbers of servers that are counted with one that is asked for: they take hardly longer, and are likely the next. The
-# first of them have the networks of a few.
-_SERVERS = FEW_SERVERS
-# Designs of one table, some 700 bytes each; a table that would hold more is emptied first.
-_MOST_DESIGNS = 1024
+# Numbers of servers, and of storage units, that are counted with one that is asked for: they take hardly longer, and
+# are likely the next. The first servers have the networks of a few.
+_SERVERS, _UNITS = FEW_SERVERS, 4
+_OF_BLOCK = range(1, _SERVERS + 1)
+# Designs of one table, some 400 bytes each; a table that would hold more is emptied first.
+_MOST_DESIGNS = 2048
 
 
 class PartTable:
     """Designs of one platform.
 
     ``count``: counts designs from arrays of servers and storage nodes. The count of a design does not depend on the
-    others.
+    others. ``unit``: nodes of a unit of storage; 0 where it is no part of the designs.
     """
 
-    def __init__(self, count: Callable[[Ints, Ints], Quantities]) -> None:
-        self._count, self._lock = count, Lock()
+    def __init__(self, count: Callable[[Ints, Ints], Quantities], unit: int = 0) -> None:
+        self._count, self._unit, self._lock = count, unit, Lock()
         self._columns: dict[tuple[int, int], int] = {}  # (servers, nodes) -> place among the designs
         self._designs: DesignParts | None = None
 
@@ -480,8 +481,9 @@ class PartTable:
             return self._designs.take(np.array([self._columns[design] for design in asked], dtype=np.int64))
 
     def _add(self, asked: list[tuple[int, int]]) -> None:
-        blocks = dict.fromkeys(((servers - 1) // _SERVERS, nodes) for servers, nodes in asked)
-        wanted = [(block * _SERVERS + n, nodes) for block, nodes in blocks for n in range(1, _SERVERS + 1)]
+        blocks = dict.fromkeys(((servers - 1) // _SERVERS, *self._near(nodes)) for servers, nodes in asked)
+        of_block = [(block * _SERVERS, near) for block, *near in blocks]
+        wanted = dict.fromkeys((less + n, nodes) for less, near in of_block for nodes in near for n in _OF_BLOCK)
         if len(self._columns) + len(wanted) > _MOST_DESIGNS:
             self._columns.clear()
             self._designs = None
@@ -489,6 +491,13 @@ class PartTable:
         counted = DesignParts.of(self._count(*np.array(new, dtype=np.int64).T))
         self._columns.update(zip(new, range(len(self._columns), len(self._columns) + len(new)), strict=True))
         self._designs = counted if self._designs is None else self._designs.extended(counted)
+
+    def _near(self, nodes: int) -> tuple[int, ...]:
+        """Numbers of storage nodes that are counted together with one."""
+        if not self._unit or nodes % self._unit:
+            return (nodes,)
+        first = (nodes // self._unit - 1) // _UNITS * _UNITS
+        return tuple(self._unit * (first + n) for n in range(1, _UNITS + 1)) if nodes else (0,)
 
 
 # Devices that are named when a design extends what is there; adapters, cables and racks follow from them.

@@ -1,6 +1,5 @@
 """The design that answers a request, without the analyses that documents add: what a batch asks for."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -18,8 +17,9 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
-# Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
-_FIRST_LOOK = 32
+# Servers that most requests do with: where money orders designs, no larger one need be looked at. Where some may come
+# before, so many times as many at least are, and at most; all of them where that is more than half.
+_FIRST_LOOK, _LEAST_MORE, _MOST_MORE = 8, 2, 4
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,14 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     if planned is not None:
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
-    most = most_servers(request)
     # What a larger design cannot be kept out of by its cost is not settled by a few sizes.
-    if most > _FIRST_LOOK and is_by_cost(request):
-        with suppress(UnsettledError):
-            first_look = search(request, catalog, calibration, most=_FIRST_LOOK, only_running=True)
+    most, few = most_servers(request), _FIRST_LOOK
+    while 2 * few <= most and is_by_cost(request):
+        try:
+            first_look = search(request, catalog, calibration, most=few, only_running=True)
             return _best(Ranking(first_look, goes_on=True), first_look)
+        except UnsettledError as error:
+            few = int(np.clip(error.n_servers, _LEAST_MORE * few, _MOST_MORE * few))
     counts = search(request, catalog, calibration, only_running=True)
     ranking = Ranking(counts)
     if ranking.first(1):

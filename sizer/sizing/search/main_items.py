@@ -74,6 +74,7 @@ class MainItems:
 
     cost: Floats  # (platforms, sizes)
     larger: Floats  # (platforms,) of every larger design; inf where the storage cannot hold the data
+    server: Floats  # (platforms,) of one server
 
 
 def main_items_cost(
@@ -111,6 +112,7 @@ def main_items_cost(
     return MainItems(
         cost=bounds(evaluated.space.sizes, evaluated.class_nodes),
         larger=np.where(holds_data, bounds(beyond, evaluated.class_least_nodes[:, None])[:, 0], np.inf),
+        server=amounts[0, :, 0],
     )
 
 

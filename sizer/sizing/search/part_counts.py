@@ -9,13 +9,13 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.streams import pause_point
-from sizer.bom.cost import component_amounts
-from sizer.bom.lines import row_cost
+from sizer.bom.cost import item_prices
+from sizer.bom.lines import cost_of
 from sizer.bom.ownership import OwnershipRates, rates_of, row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
 from sizer.catalog.model import Catalog
-from sizer.physical.capacity import nodes_per_unit, nodes_there
+from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.components import DesignParts, Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING, PartTable, has_main, purchase, quantities, slice_row
@@ -92,7 +92,8 @@ _COSTS = ("cost", "expected_cost", "likely_cost", "ranking_cost")
 def _part_table(platform: Platform, catalog: Catalog, rack_power_w: float | None, fabric: Fabric) -> PartTable:
     """Table of a platform where no equipment is there: the designs of a batch end at the same few platforms."""
     limits = Limits(rack_power_w=rack_power_w)
-    return PartTable(partial(quantities, platform, catalog=catalog, limits=limits, fabric=fabric))
+    count = partial(quantities, platform, catalog=catalog, limits=limits, fabric=fabric)
+    return PartTable(count, nodes_per_unit(platform.storage) if counts_nodes(platform.storage) else 0)
 
 
 @dataclass(frozen=True)
@@ -203,11 +204,10 @@ class PartCounts:
         found = self._table(index).designs(*self._sizes(index, sizes))
         self.rack_units[rows], self.power_w[rows], self.racks[rows] = found.rack_units, found.power_max_w, found.racks
         self.raw_bytes[rows] = np.where(np.isnan(found.raw_bytes), 0.0, found.raw_bytes)
-        bought = [part for part in found.components if part.status == "computed"]
-        self.cost[rows], unpriced = row_cost(bought, self.catalog, self.prices, request.currency)
-        missing = [part.quantity > 0 for part in bought if part.item in unpriced]
-        self.is_priced[rows] = ~np.any(missing, axis=0) if missing else True
-        middle, likely = component_amounts(bought, platform, self.unit_prices).sum(axis=1)
+        bought = [place for place, line in enumerate(found.lines) if line.status == "computed"]
+        items, pieces = tuple(found.lines[place].item for place in bought), found.pieces[bought]
+        self.cost[rows], self.is_priced[rows] = cost_of(items, pieces, self.catalog, self.prices, request.currency)
+        middle, likely = item_prices(items, platform, self.unit_prices).amounts(pieces).sum(axis=1)
         is_ours = self.unit_prices.currency == request.currency
         self.expected_cost[rows] = middle if is_ours else self.cost[rows]
         # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
@@ -240,11 +240,13 @@ class PartCounts:
         What else a design is made of only adds to these, so that no design outside keeps all limits. Servers of another
         make that extend those that are there are none where these are enough.
         """
-        existing, platforms = self.request.existing.servers, self.evaluated.platforms
-        owned = {one.server.id for one in platforms}
-        enough = np.array([sum(existing.get(item, 0) for item in owned.intersection(one.extends)) for one in platforms])
-        is_extended = self.evaluated.space.sizes > enough[:, None]
-        return np.asarray(self.evaluated.runs & (self.certainly_broken == 0) & is_extended)
+        existing, evaluated = self.request.existing.servers, self.evaluated
+        could = evaluated.runs & (self.certainly_broken == 0)
+        if existing:
+            owned = {one.server.id for one in evaluated.platforms}.intersection(existing)
+            enough = [sum(existing[item] for item in owned.intersection(one.extends)) for one in evaluated.platforms]
+            could &= evaluated.space.sizes > np.array(enough)[:, None]
+        return np.asarray(could)
 
     @cached_property
     def durations_are_open(self) -> Bools:

@@ -227,10 +227,10 @@ MOST_TIED = 1.15
 # Where the first asks for such changes, those that cost so much more at the confidence asked beyond what the changes
 # must save are looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
 _MOST_LOOKED_AT = 1.5
-# Designs of a platform that are counted first: a few more servers seldom cost less.
-_FIRST_COUNTED = 4
 # Stands among ranked rows behind the last one that may tie with the first.
 _NO_MORE_TIED = -1
+# In place of the row of a design: those of a platform that are not counted, and those beyond the sizes of the space.
+_WAITING, _LARGER = -1, -2
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
@@ -420,7 +420,14 @@ def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:
 
 
 class UnsettledError(Exception):
-    """The sizes looked at do not settle what is asked: a larger design could come before."""
+    """The sizes looked at do not settle what is asked: a larger design could come before.
+
+    ``n_servers``: of the largest that may, as far as it is known.
+    """
+
+    def __init__(self, n_servers: float = math.inf) -> None:
+        super().__init__(n_servers)
+        self.n_servers = n_servers
 
 
 class Ranking:
@@ -533,11 +540,6 @@ class _Order:
         yield from (row for row in behind if row != leader)
         yield from (row for row in rows if row != _NO_MORE_TIED)
 
-    def _least_of_larger(self) -> Key:
-        """No design beyond the sizes of the space comes before this key."""
-        least = self._counts.main_cost.larger.min(keepdims=True)
-        return 0.0, float(self._is_beyond_budget(least)[0]), 0.0, float(least[0])
-
     def _is_beyond_budget(self, least: Floats) -> Bools:
         """Whether a design that costs at least so much is above the budget; owning one costs more than its purchase."""
         if self._counts.ownership_rates is not None:
@@ -557,21 +559,21 @@ class _Order:
         """
         bounds, designs_of = self._bounds()
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
-        heap: list[tuple[Key, int, int]] = [(bound, -1, index) for index, bound in bounds]
+        heap: list[tuple[Key, int, int]] = [(bound, _WAITING, index) for index, bound in bounds]
+        heap += self._larger()
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set[PlatformKey]()
-        beyond = self._least_of_larger() if self._goes_on else None
         tied: Key | None = None  # that no design which ties with the first comes behind
         while heap:
             key, row, index = heappop(heap)
             if tied is not None and key[:4] > tied:
                 tied = None
                 yield _NO_MORE_TIED
-            if beyond is not None and key[:4] >= beyond:
-                # Nothing that is still to come can be better than this bound, so that nothing more need be counted.
-                raise UnsettledError
             if platforms[index].key in found:
                 continue
+            if row == _LARGER:
+                known = (MOST_TIED * other[3] for other, place, _ in heap if place >= 0)
+                raise UnsettledError(self._most_servers(min(known, default=math.inf) if tied is None else tied[3]))
             if row >= 0:
                 if self._has_ties and not found:
                     changes = sum(_changes_of(self._counts, row))
@@ -588,7 +590,21 @@ class _Order:
                 best = best_of(self._counts, rows)
                 heappush(heap, (self._key(best), best, index))
             if waiting[index].is_left:
-                heappush(heap, (waiting[index].bound(), -1, index))
+                heappush(heap, (waiting[index].bound(), _WAITING, index))
+
+    def _larger(self) -> list[tuple[Key, int, int]]:
+        """Key that no design beyond the sizes of the space comes before, of each platform."""
+        if not self._goes_on:
+            return []
+        least = self._counts.main_cost.larger
+        each = enumerate(zip(self._is_beyond_budget(least).astype(float).tolist(), least.tolist(), strict=True))
+        return [((0.0, over, 0.0, cost), _LARGER, index) for index, (over, cost) in each if cost < math.inf]
+
+    def _most_servers(self, cost: float) -> float:
+        """Servers that so much money buys at most beside storage."""
+        main, beyond = self._counts.main_cost, self._counts.evaluated.space.sizes[-1] + 1
+        could = main.larger < cost
+        return float(beyond + np.max((cost - main.larger[could]) / np.maximum(main.server[could], 1.0), initial=0.0))
 
     def _bounds(self) -> tuple[list[tuple[int, Key]], Callable[[int], "_Waiting"]]:
         """Platforms of which some designs could be built, with the key that none comes before; and their designs."""
@@ -648,7 +664,7 @@ class _Waiting:
         self._parts = parts
         sizes = np.flatnonzero(could)
         self._sizes = sizes[np.lexsort([part[sizes] for part in reversed(parts)])]
-        self._start, self._many = 0, _FIRST_COUNTED
+        self._start, self._many = 0, 1
 
     @property
     def is_left(self) -> bool:
