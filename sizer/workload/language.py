@@ -53,6 +53,7 @@ class DefaultKind(Enum):
     BATCH_PER_GPU = "batch-per-gpu"
     BATCH_OF_RUNS = "batch-of-runs"
     SAMPLES_PER_EPOCH = "samples-per-epoch"
+    EPOCHS_OF_LARGER_DATA = "epochs-of-larger-data"
     SAMPLE_BYTES = "sample-bytes"
     SEQUENCE_TOKENS = "sequence-tokens"
     SEQUENCE_OF_MODEL = "sequence-of-model"

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Ints
+from sizer.base.arrays import Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
@@ -17,6 +17,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
+from sizer.perf.training_time import larger_data_share
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,
@@ -50,6 +51,8 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of values from the user
+# Vendor of recipes that end at a quality; others are schedules of so many epochs, whatever the data.
+QUALITY_TARGETS = "MLPerf"
 # After so long software and drivers are others.
 _OLD_DAYS = 365
 # Of the forward pass of a linear layer: a multiplication and an addition.
@@ -100,6 +103,7 @@ class ResolvedWorkload:
     stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
     recipe_samples: float | None = None  # of an epoch of the recipe's own data set; None where no source gives them
+    larger_data_share: float = 1.0  # epochs on these data over those of the recipe on its own, smaller ones
     mlperf: str = ""  # name in MLPerf rows, where rates on GPUs that they have come from the fit of these
     mlperf_data: Dataset | None = None  # that these runs read
     # GPU -> batch by the number of GPUs, of a training whose length grows with the batch; none where one is stated
@@ -125,6 +129,10 @@ class ResolvedWorkload:
         task: a larger data set has more of them. McCandlish et al. 2018, arXiv:1812.06162, equation 2.11.
         """
         return global_batch if self.recipe_samples is None else global_batch * (self.recipe_samples / self.n_samples)
+
+    def recipe_share(self, epochs: Floats) -> Floats:
+        """Epochs on this data set over those of the recipe on its own, which are ``epochs`` (...); never below one."""
+        return np.maximum(self.larger_data_share, np.minimum(1 / epochs, 1.0))
 
     def gpus_of_job(self, n_gpus: ArrayLike) -> ArrayLike:
         """GPUs that the batch is divided over: as many as are to be fully utilized, else all of a design."""
@@ -284,6 +292,11 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
+    of_recipe, share = None if recipe is None else recipe_samples(recipe, catalog), 1.0
+    if recipe is not None and recipe.vendor == QUALITY_TARGETS and of_recipe is not None:
+        share = float(larger_data_share(stored.n_samples / of_recipe))
+        if share < 1:
+            defaults.append(WorkloadDefault(DefaultKind.EPOCHS_OF_LARGER_DATA, share))
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes, catalog.datasets)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
@@ -306,7 +319,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         dataset=dataset,
         stack=stack,
         recipe=recipe,
-        recipe_samples=None if recipe is None else _epoch_samples(recipe, catalog),
+        recipe_samples=of_recipe,
+        larger_data_share=share,
         family=catalog.dnns[like].family if like is not None else dnn.family,
         batch_per_gpu=batch,
         sample_bytes=read,
@@ -328,12 +342,11 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     )
 
 
-def _epoch_samples(recipe: Recipe, catalog: Catalog) -> float | None:
+def recipe_samples(recipe: Recipe, catalog: Catalog) -> float | None:
     """Samples of an epoch of a recipe's own data set; None where no source gives them."""
-    if recipe.epoch_samples is not None:
-        return recipe.epoch_samples.value
     dataset = catalog.datasets.get(catalog.dnns[recipe.dnn].dataset)
-    return None if dataset is None else dataset.n_samples.value
+    known = recipe.epoch_samples if dataset is None else dataset.n_samples
+    return None if known is None else known.value
 
 
 def served_works(request: SizingRequest, catalog: Catalog) -> tuple[ServingWork, ...]:

@@ -111,6 +111,11 @@ _DEFAULTS = {
         "that of the data set of published runs; the samples of an epoch, and with them the time to train, follow from "
         "it: state yours",
     ),
+    DefaultKind.EPOCHS_OF_LARGER_DATA: (
+        "Epochs, of those that the recipe takes on its own, smaller data",
+        "published pre-trainings read larger data fewer times, about by the square root of their size; time to train "
+        "follows from it: state your epochs",
+    ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",
         "data set size over sample size, because the request states the size",
@@ -118,6 +123,7 @@ _DEFAULTS = {
 }
 _VALUES: dict[DefaultKind, Callable[[float], str]] = {
     DefaultKind.SAMPLE_BYTES: partial(si, unit="B"),
+    DefaultKind.EPOCHS_OF_LARGER_DATA: percent,
     DefaultKind.PREFIX_CACHED: percent,
     DefaultKind.ACTIVE_SHARE: percent,
     DefaultKind.FIRST_TOKEN: duration,

@@ -303,7 +303,8 @@ def _epochs(work: ResolvedWorkload, comp: Compute, global_batch: Floats, draws: 
         factor = comp.whole_run.value * np.exp(comp.whole_run.log_sd * draws.normal("whole run"))
         return np.asarray(work.request.epochs * factor)
     assert work.recipe is not None
-    return draws.epochs(work.recipe, work.recipe_batch(global_batch))
+    found = draws.epochs(work.recipe, work.recipe_batch(global_batch))
+    return found * work.recipe_share(found)
 
 
 def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, draws: Draws) -> _Path:

@@ -105,7 +105,8 @@ def epochs(
     if work.recipe is not None:
         each = work.batch_per_gpu if batch_per_gpu is None else batch_per_gpu
         batch = n_servers * cols.gpus_per_server * each
-        return calibration.epochs(work.recipe, work.recipe_batch(batch))
+        found = calibration.epochs(work.recipe, work.recipe_batch(batch))
+        return found.scaled(work.recipe_share(found.value))
     return None
 
 

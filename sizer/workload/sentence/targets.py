@@ -5,13 +5,15 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import BYTES, SECONDS, duration, grouped, parse, si, tokens_text
+from sizer.base.quantities import BYTES, SECONDS, by_count, duration, grouped, parse, si, tokens_text
 from sizer.catalog import labels
 from sizer.catalog.sale import newer_eras
+from sizer.catalog.schema import Recipe
+from sizer.perf.training_time import larger_data_share
 from sizer.workload.kinds import trains_in
 from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SERVING_TASKS, SIZE_LIMITS
-from sizer.workload.resolve import usual_dataset
+from sizer.workload.resolve import QUALITY_TARGETS, recipe_samples, usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
@@ -301,6 +303,12 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         if recipes:
             # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
             recipe = max(recipes, key=lambda one: ("epochs" in one.id, one.id))
+            epochs = max(1, round(recipe.points[0].epochs * _share_of(notes, work, recipe))) if recipe.points else 0
+            if recipe.vendor != QUALITY_TARGETS and epochs < recipe.points[0].epochs:
+                called = f"{item.name} on so much data, which are read fewer times than ImageNet,"
+                answers = [by_count(epochs, "1 epoch", f"{epochs} epochs"), *GRAMMAR["usual_lengths"]["epochs"]]
+                notes.ask("length", reason=called, answers=map(notes.answer, answers))
+                return
             work["recipe"] = recipe.id
             start = ", from its checkpoint" if recipe.starts_from_checkpoint else ""
             notes.text.assume(f"training length not given: {recipe.name}{start}")
@@ -321,6 +329,16 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
         usual = tokens_text(parse(BYTES, stated) / TOKEN_BYTES if stated else _TOKENS_PER_PARAMETER * size)
         key, answers = "length", [usual, *GRAMMAR["usual_lengths"]["tokens"]]
     notes.ask(key, reason=called, answers=map(notes.answer, answers))
+
+
+def _share_of(notes: Notes, work: dict[str, Any], recipe: Recipe) -> float:
+    """Epochs on the data of the text over those of a recipe on its own data."""
+    own, of_recipe = work.get("dataset"), recipe_samples(recipe, notes.catalog)
+    samples = own["n_samples"] if isinstance(own, dict) else 0.0
+    if "dataset_bytes" in work and not isinstance(own, dict):
+        usual = notes.catalog.datasets[own or usual_dataset(notes.catalog.dnns[recipe.dnn])]
+        samples = parse(BYTES, work["dataset_bytes"]) / parse(BYTES, work.get("sample_bytes", usual.sample_bytes.value))
+    return float(larger_data_share(samples / of_recipe)) if of_recipe else 1.0
 
 
 # --- a language model in use: who asks, how long requests are, and how soon answers come
