@@ -281,7 +281,10 @@ _LEAST_POINTS = 4
 def line_chart(data: BandChart) -> LineChart:
     """A chart of the documents as a native one."""
     places = [row["x"] for row in data.rows]
-    at = sorted({*places, *np.linspace(places[0], places[-1], max(len(data.published), _LEAST_POINTS)).tolist()})
+    least = max(len(data.published), _LEAST_POINTS)
+    at = places
+    if len(places) < least:
+        at = sorted({*places, *np.linspace(places[0], places[-1], least).tolist()})
 
     def line(name: str, key: str, role: ChartRole) -> Series:
         values = np.interp(at, places, [row[key] for row in data.rows])

@@ -122,7 +122,7 @@ def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
         y_title=unit,
         rows=band_rows("x", servers, value, low, high),
         design=(float(design.n_servers), float(most.value)),
-        label=f"this design: {reached}",
+        label=f"{reached} {unit}",
         x_domain=(0.0, float(servers[-1])),
         top=_ABOVE * max(float(high[-1]), asked or 0.0),
         level=None if asked is None else (asked, f"target {target}"),
