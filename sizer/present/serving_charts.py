@@ -11,7 +11,7 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing, FilledBar, Label, text_width
 from sizer.present import words
 from sizer.present.charting import BandChart, band_rows
-from sizer.present.text.serving import gib_text, owned_per_million
+from sizer.present.text.serving import gib_text, owned_per_million, within
 from sizer.sizing.design.served_day import YEARS
 from sizer.sizing.result import DesignAnswer, TokenCost, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
@@ -112,12 +112,12 @@ def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
     reached = significant(float(most.value)) if is_rate else grouped(float(f"{most.value:.2g}"))
     target = "" if asked is None else plain(asked) if is_rate else grouped(asked)
     serve = by_count(design.n_servers, "One server serves", f"{grouped(design.n_servers)} servers serve")
-    finding = f"{serve} at most {reached} {unit} within the limits{f'; {target} are asked for' if target else ''}"
+    finding = f"{serve} at most {reached} {unit}{within(found.work)}{f'; {target} are asked for' if target else ''}"
     return BandChart(
         id="capacity",
         finding=finding,
-        how="Line and band: the most within the limits, with its 90 % interval; dot: this design",
-        caption="The most that servers of this kind serve within the limits, by their number.",
+        how=f"Line and band: the most{within(found.work)}, with its 90 % interval; dot: this design",
+        caption=f"The most that servers of this kind serve{within(found.work)}, by their number.",
         x_title="servers",
         y_title=unit,
         rows=band_rows("x", servers, value, low, high),

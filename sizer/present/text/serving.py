@@ -114,6 +114,11 @@ def lengths_text(work: ServingWork) -> str:
     return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out{longest}"
 
 
+def within(work: ServingWork) -> str:
+    """Words after the most that is served: of what nobody waits for, nothing."""
+    return "" if work.first_token_s is None else " within the limits"
+
+
 def bound_text(found: ServingAnswer) -> str:
     """What bounds the most that is served, as a clause."""
     return "the arithmetic of the texts bounds them" if found.work.is_embedding else _BOUNDS[found.bound]
@@ -316,7 +321,7 @@ def failure_text(found: ServingAnswer) -> str:
 
     confidence = probability_text(found.work.confidence)
     return (
-        f"within the limits with {confidence} confidence serve: without one replica {left(found.after_replica)}; "
+        f"with {confidence} confidence serve{within(found.work)}: without one replica {left(found.after_replica)}; "
         f"without one server {left(found.after_server)}"
     )
 
