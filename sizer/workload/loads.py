@@ -51,7 +51,7 @@ def length_variation(tail: float, *, is_of_median: bool = False) -> float:
 
     Examples
     --------
-    >>> round(length_variation(2.97), 2), round(length_variation(2.97 / 0.70, is_of_median=True), 2)
+    >>> round(length_variation(2.97), 2), round(length_variation(2.97 / 0.7023, is_of_median=True), 2)
     (1.0, 1.0)
     """
     at, over = float(normal_quantile(_TAIL / 100)), math.cbrt(tail) - 1

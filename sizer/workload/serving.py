@@ -281,15 +281,15 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             defaults.append((kind, usual))
         return float(usual if stated is None else stated)
 
-    for length in ("input", "output"):
-        if work.use is None and not any(_lengths_of(work, length)[:2]) and _counts_people(work.target):
+    for name in ("input", "output"):
+        if work.use is None and not any(_lengths_of(work, name)[:2]) and _counts_people(work.target):
             raise RequestError(
                 f"{place}: users ask for answers of some length; add input_tokens and output_tokens, or "
                 f"use = {', '.join(map(repr, USES))}"
             )
     profile = load_by_hour(work, place)
 
-    def length(key: str, mean_kind: DefaultKind, tail_kind: DefaultKind) -> tuple[float, float | None]:
+    def length_of(key: str, mean_kind: DefaultKind, tail_kind: DefaultKind) -> tuple[float, float | None]:
         """Mean of a length and its variation: of a length of the use its tail, which the model's window may cut."""
         is_open = getattr(work, key) is None and getattr(work, f"{key}_p50") is None
         usual: float = getattr(use, key)
@@ -307,10 +307,10 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             defaults.append((tail_kind, tail * mean))
         return mean, variation
 
-    prompt, prompts_vary = length("input_tokens", DefaultKind.INPUT_TOKENS, DefaultKind.INPUT_TAIL)
+    prompt, prompts_vary = length_of("input_tokens", DefaultKind.INPUT_TOKENS, DefaultKind.INPUT_TAIL)
     answer, answers_vary = use.output_tokens, None
     if not is_embedding:
-        answer, answers_vary = length("output_tokens", DefaultKind.OUTPUT_TOKENS, DefaultKind.OUTPUT_TAIL)
+        answer, answers_vary = length_of("output_tokens", DefaultKind.OUTPUT_TOKENS, DefaultKind.OUTPUT_TAIL)
     longest, last = work.input_tokens_p95 or prompt, work.output_tokens_p95 or answer
     if shape.context_tokens is not None and longest + last > shape.context_tokens:
         raise RequestError(
