@@ -297,10 +297,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         if is_open and work.use is not None:
             longest = (shape.context_tokens or math.inf) / usual
             tail = max(min(getattr(use, key.replace("tokens", "tail")), longest), 1.0)
-        try:
-            mean, variation = stated_length(work, key, usual, tail)
-        except RequestError as error:
-            raise RequestError(f"{place}.{error}") from None
+        mean, variation = stated_length(work, place, key, usual, tail)
         if is_open:
             defaults.append((mean_kind, mean))
         if getattr(work, f"{key}_p95") is None and tail is not None:
@@ -401,17 +398,14 @@ def at_night(works: Sequence[ServingWork], hours: int) -> tuple[int, tuple[Servi
     def within(start: int, loads: Sequence[float]) -> float:
         return max(loads[(start + hour) % DAY_HOURS] for hour in range(hours))
 
-    first = min(range(DAY_HOURS), key=lambda start: within(start, total))
-    shares = [1.0 if work.asked_rate is None else within(first, work.load_by_hour) for work in works]
-    return first, tuple(
-        replace(
-            work,
-            asked_rate=None if work.asked_rate is None else share * work.asked_rate,
-            number=work.number if work.asked_rate is None else share * work.number,
-        )
-        for work, share in zip(works, shares, strict=True)
-        if share > 0
-    )
+    first, found = min(range(DAY_HOURS), key=lambda start: within(start, total)), []
+    for work in works:
+        share = within(first, work.load_by_hour)
+        if work.asked_rate is None:  # all that some GPUs serve: they have it at night, too
+            found.append(work)
+        elif share > 0:
+            found.append(replace(work, asked_rate=share * work.asked_rate, number=share * work.number))
+    return first, tuple(found)
 
 
 def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:
