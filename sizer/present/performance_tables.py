@@ -221,10 +221,7 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
             Field("Later tokens", lambda one: words.rounded(one.served.tpot_percentile_s, "s"), "right", 12),
             Field("Asked", lambda one: _asked(one.served), "right", 9),
             Field(
-                "Requests/s at most",
-                lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True),
-                "right",
-                20,
+                "At most", lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True), "right", 18
             ),
         ],
         note="Times are those of the percentile of the limits, at the asked load; asked and at most: requests/s.",

@@ -330,7 +330,7 @@ def _people(work: ServingWork) -> str:
     return "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
 
 
-def needed_text(found: ServingAnswer, n_servers: int) -> str:
+def needed_text(found: ServingAnswer) -> str:
     """Replicas that the asked load takes, and what the others are for."""
     assert found.replicas_needed is not None
     spare = found.replicas - found.replicas_needed
@@ -338,14 +338,8 @@ def needed_text(found: ServingAnswer, n_servers: int) -> str:
     if spare < 0:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
-        return f"{text}; none is spare: a failed one is missed"
-    others = by_count(spare, "the other one is in reserve", f"the other {grouped(spare)} are in reserve")
-    lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
-    instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
-    if spare < lost:
-        missed = by_count(lost - spare, "one is", f"{grouped(lost - spare)} are")
-        return f"{text}; {others}: a GPU may fail{instead}: {missed} missed then"
-    return f"{text}; {others}{instead}, and the rest keep the target"
+        return f"{text}; none is in reserve"
+    return f"{text}; {by_count(spare, 'the other one is', f'the other {grouped(spare)} are')} in reserve"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
@@ -590,7 +584,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Replicas", f"{replicas_text(found)}{idle}"),
         ("Software", software_text(found)),
         ("Adapters", adapters_text(found) if work.adapters else ""),
-        ("Needed", "" if found.replicas_needed is None else needed_text(found, design.n_servers)),
+        ("Needed", "" if found.replicas_needed is None else needed_text(found)),
         ("After a loss", failure_text(found)),
         ("Prefix cache", prefix_text(found)),
         ("Offload", offload_text(found)),
