@@ -11,13 +11,12 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing, FilledBar, Label, text_width
 from sizer.present import words
 from sizer.present.charting import BandChart, band_rows
-from sizer.present.text.serving import gib_text, owned_per_million, within
+from sizer.present.text.serving import gib_text, owned_per_million, people_text, within
 from sizer.sizing.design.served_day import YEARS
 from sizer.sizing.result import DesignAnswer, TokenCost, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
 from sizer.workload.loads import DAY_HOURS
 from sizer.workload.optional_tables import Ownership
-from sizer.workload.serving import LoadKind
 
 _MS = 1e3
 # Share of the line's length that is shown before its beginning.
@@ -93,8 +92,7 @@ def _counted(found: ServingAnswer) -> tuple[Estimate, str]:
     if work.in_flight is not None:
         return rate.scaled(found.limit_concurrency * found.replicas / float(rate.value)), "requests in flight"
     if work.counts_people and found.users is not None:
-        is_active = work.load_kind is LoadKind.ACTIVE_USERS
-        return rate.scaled(found.users / float(rate.value)), "active users" if is_active else "users in all"
+        return rate.scaled(found.users / float(rate.value)), people_text(work)
     return rate, "requests/s"
 
 

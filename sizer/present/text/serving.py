@@ -73,7 +73,7 @@ def most_users_text(found: ServingAnswer) -> str:
     if found.work.people is None or found.users is None:
         return ""
     most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
-    return f"{most} {grouped(float(f'{found.users:.2g}'))} {_people(found.work)}"
+    return f"{most} {grouped(float(f'{found.users:.2g}'))} {people_text(found.work)}"
 
 
 def users_text(found: ServingAnswer) -> str:
@@ -315,7 +315,7 @@ def failure_text(found: ServingAnswer) -> str:
         if not one.replicas:
             return "nothing"
         unit = "requests/s" if found.work.in_flight is None else "requests in flight"
-        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {_people(found.work)})"
+        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {people_text(found.work)})"
         chance = "" if one.probability is None else f", the target with {probability_text(one.probability)}"
         return f"{significant(one.rate)} {unit}{people}{chance}"
 
@@ -326,7 +326,8 @@ def failure_text(found: ServingAnswer) -> str:
     )
 
 
-def _people(work: ServingWork) -> str:
+def people_text(work: ServingWork) -> str:
+    """People as the target counts them."""
     return "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
 
 
@@ -513,7 +514,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     most = float(limit)
     met = {True: "met", False: "missed", None: "open until quotes are there"}[is_met]
     text = f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {met}"
-    if not (is_met and most) or share is not None or found.work.first_token_s is None:
+    if not (is_met and most) or share is not None or found.work.first_token_s is None or found.work.varies:
         return text
     hours = 24 * cost.high / _owned_millions(design, asked) / most
     return f"{text}, and kept from {significant(hours, 2)} hours of such load a day on"
