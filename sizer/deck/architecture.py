@@ -223,7 +223,7 @@ def _management(context: GuideContext) -> Iterator[str]:
             yield f"Not drawn: the {role} network, {words.plural(int(net.ports_used[0]), 'port')} on {switches}."
 
 
-def data_path(context: GuideContext) -> Slide:
+def data_path(context: GuideContext) -> Slide | None:
     """The stages of the first workload that reads data, with a table of several; of models in use, rate and time."""
     first = next((answer for answer in context.answers if answer.kind.reads_data), context.answers[0])
     if context.only_serves:
@@ -243,17 +243,18 @@ def data_path(context: GuideContext) -> Slide:
     )
 
 
-def _in_use(context: GuideContext) -> Slide:
-    """Output of a GPU by the time between tokens; of several models, what each serves."""
-    texts, found = Paragraphs(tuple(result_text.reason(context.result)), largest=14.0), _charts(context)
-    if context.has_many_workloads or "load" not in found:
-        block: Block = TableBlock(models_table(context.answers)) if context.has_many_workloads else texts
-        title = f"{words.plural(len(context.answers), 'model')} in use at the same time"
-        finding = title if context.has_many_workloads else found["capacity"].finding
-        return Slide("Rate and latency", finding, (SlideColumn((block,)),), notes=notes(context, texts.paragraphs))
-    chart = found["load"]
+def _in_use(context: GuideContext) -> Slide | None:
+    """Output of a GPU by the time between tokens; of several models, what each serves. None of embeddings alone."""
+    reasons = result_text.reason(context.result)
+    if context.has_many_workloads:
+        title = f"{words.capital(words.spelled(len(context.answers)))} models in use at the same time"
+        table = SlideColumn((TableBlock(models_table(context.answers)),))
+        return Slide("Rate and latency", title, (table,), notes=notes(context, reasons))
+    chart = _charts(context).get("load")
+    if chart is None:
+        return None
     column = SlideColumn((ChartBlock(line_chart(chart), chart.how),))
-    return Slide("Rate and latency", chart.finding, (column,), notes=notes(context, texts.paragraphs))
+    return Slide("Rate and latency", chart.finding, (column,), notes=notes(context, reasons))
 
 
 def capacity(context: GuideContext) -> Slide | None:
@@ -266,7 +267,8 @@ def capacity(context: GuideContext) -> Slide | None:
     blocks: tuple[SlideColumn, ...] = (SlideColumn((ChartBlock(line_chart(first)), DrawingBlock(memory))),)
     if (cost := found.get("cost")) is not None:
         blocks = tuple(SlideColumn((ChartBlock(line_chart(one), one.finding),), 50) for one in (first, cost))
-    return Slide("Capacity", first.finding, blocks, notes=notes(context, [memory.title]))
+    spoken = [*result_text.reason(context.result), memory.title]
+    return Slide("Capacity", first.finding, blocks, notes=notes(context, spoken))
 
 
 def _charts(context: GuideContext) -> dict[str, BandChart]:
@@ -281,7 +283,10 @@ _LEAST_POINTS = 4
 def line_chart(data: BandChart) -> LineChart:
     """A chart of the documents as a native one."""
     places = [row["x"] for row in data.rows]
-    at = sorted({*places, *np.linspace(places[0], places[-1], max(len(data.published), _LEAST_POINTS)).tolist()})
+    least = max(len(data.published), _LEAST_POINTS)
+    at = places
+    if len(places) < least:
+        at = sorted({*places, *np.linspace(places[0], places[-1], least).tolist()})
 
     def line(name: str, key: str, role: ChartRole) -> Series:
         values = np.interp(at, places, [row[key] for row in data.rows])

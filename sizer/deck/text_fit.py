@@ -85,15 +85,20 @@ def _placed_in(blocks: Sequence[Block], area: Area, size: float) -> list[PlacedB
         else _height(block, area.width, size)
         for n, block in enumerate(blocks)
     ]  # fmt: skip
-    n_pictures = sum(height is None for height in fixed)
     known = sum(height for height in fixed if height is not None) + GAP * (len(blocks) - 1)
     left = area.height - known
-    least = sum(min(_LEAST_PICTURE, _most_height(block, area.width)) for block in blocks if _is_picture(block))
+    most = [_most_height(block, area.width) for block in blocks]
+    least = sum(min(_LEAST_PICTURE, each) for each, block in zip(most, blocks, strict=True) if _is_picture(block))
     if left < least:
         return None
+    # Drawings that need less than their share leave it to the others.
+    pictures = sorted((n for n, height in enumerate(fixed) if height is None), key=lambda n: most[n])
+    for place, n in enumerate(pictures):
+        fixed[n] = min(left / (len(pictures) - place), most[n])
+        left -= fixed[n] or 0.0
     found, top = [], area.top
-    for n, (block, fixed_height) in enumerate(zip(blocks, fixed, strict=True)):
-        height = fixed_height if fixed_height is not None else min(left / n_pictures, _most_height(block, area.width))
+    for n, (block, height) in enumerate(zip(blocks, fixed, strict=True)):
+        assert height is not None  # every picture has its own
         found.append(PlacedBlock(block, Area(area.left, top, area.width, height), size, tables.get(n)))
         top += height + GAP
     return found

@@ -33,7 +33,7 @@ from sizer.sizing.checks import DesignCheck, MissingFact, bound_of
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.design.storage_need import demand_over_time
 from sizer.sizing.reasons import StorageNeed
-from sizer.sizing.result import DesignAnswer, ParetoPoint, ServedDay, SizingResult, Stage, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.sizing.stages.language_rates import LanguageAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer
@@ -342,8 +342,8 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         gpu_log_sd=answer.gpu_spread,
         before_measured=answer.before_measured,
         language=_language(answer.trained) if answer.kind.trains_language else None,
-        serving=None if answer.serving is None else {**_serving(answer.serving), "day": _day(answer.day)},
-        night=answer.night and vars(answer.night),
+        serving=None if answer.serving is None else {**_serving(answer.serving), "day": answer.day},
+        night=answer.night,
         other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
         checkpoints=None
         if answer.job is None
@@ -401,20 +401,8 @@ def _serving(found: ServingAnswer) -> dict[str, object]:
         **fields_of(found, "concurrency", "most_concurrent", "served_per_s", "cache", "cache_is_assumed"),
         **fields_of(found, "weight_bytes", "cache_bytes", "room_bytes", "reserve_bytes", "prefix_bytes"),
         **fields_of(found, "adapter_bytes", "first_token_chance", "longest_tokens"),
-        "after_replica": vars(found.after_replica),
-        "after_server": vars(found.after_server),
-        "without_cache": found.without_cache and vars(found.without_cache),
-        "offload": found.offload and vars(found.offload),
-        "narrow_gain": found.narrow_gain,
+        **fields_of(found, "after_replica", "after_server", "without_cache", "offload", "narrow_gain"),
     }
-
-
-def _day(found: ServedDay | None) -> dict[str, object] | None:
-    """Tokens, energy, carbon and cost of a day of a model in use."""
-    if found is None:
-        return None
-    bought, rented = found.bought_per_million, found.rented_per_million
-    return vars(found) | {"bought_per_million": bought and vars(bought), "rented_per_million": rented and vars(rented)}
 
 
 def _stack_default(answer: WorkloadAnswer) -> dict[str, object] | None:

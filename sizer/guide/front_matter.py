@@ -10,6 +10,7 @@ from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
 from sizer.present.text.money import price_range_text, price_text
+from sizer.present.text.serving import people_text
 from sizer.sizing.result import SizingResult
 
 LEGAL_NOTICE = (
@@ -65,6 +66,8 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
         speed = (f"throughput, {words.percent(result.maximum.confidence)} confidence", reached)
     if not first.rate_is_predicted:
         speed = (speed[0], NOT_PREDICTED)
+    if first.serving is not None and first.served.work.counts_people and (users := first.served.users):
+        speed = (f"{people_text(first.served.work)} at most", grouped(float(f"{users:.2g}")))
     if len(design.workloads) > 1:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
     racks = design.quantities.n_racks

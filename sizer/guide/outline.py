@@ -123,7 +123,12 @@ _ENGINEER = (
     _ChapterPlan("record", "The answer and how it was made", engineer_short.record),
     _ChapterPlan("necessity", "Is this design necessary?", engineer_short.necessity),
     _ChapterPlan("alternatives", "Sensitivity and alternatives", engineer_short.alternatives),
-    _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_short.performance_chapter),
+    _ChapterPlan(
+        "engineer-performance",
+        "Performance stage by stage",
+        engineer_short.performance_chapter,
+        applies=lambda context: not context.only_serves,
+    ),
     _ChapterPlan("validation", "Validation with published results", engineer_short.validation),
     _ChapterPlan(
         "networks", "Subnets", engineer_short.networks, applies=lambda context: bool(context.addresses.subnets)

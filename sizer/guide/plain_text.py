@@ -36,7 +36,7 @@ from sizer.present.text.money import (
 )
 from sizer.present.text.plan import existing_text, feeds_sentence
 from sizer.present.text.result_text import cautions, power, whole_run_text
-from sizer.present.text.serving import serving_rows, used_stack_text
+from sizer.present.text.serving import serving_rows, used_stack_text, within
 from sizer.present.text.verdict import reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings, memory_text
 from sizer.present.words import chance, listed, name, percent, plural, sample_unit
@@ -222,7 +222,7 @@ def _workload_lines(design: DesignAnswer, answer: WorkloadAnswer) -> list[str]:
         *_measured_lines(answer, unit),
     ]
     if answer.serving is not None:  # requests come from users, and replicas exchange nothing
-        lines.append(f"  utilization  {percent(answer.gpu_busy_fraction)} of the most within the limits")
+        lines.append(f"  utilization  {percent(answer.gpu_busy_fraction)} of the most{within(answer.serving.work)}")
         return [*lines, *(f"  note: {warning}" for warning in cautions(answer))]
     lines += [
         *([] if not answer.kind.reads_data else [f"  storage      {reads}"]),

@@ -14,6 +14,7 @@ from typing import Any, cast
 from xml.sax.saxutils import escape
 
 import altair as alt
+import numpy as np
 
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, Palette
 from sizer.drawings.shapes import text_width, wrapped
@@ -100,40 +101,29 @@ _SIDES = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 
 
 def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int) -> dict[str, Any]:
-    """Where the text of a point stands clear of the line, of the level that is asked for and of the other point."""
+    """Where the text of a point stands clear of the line, of the level that is asked for and of other points."""
     start, end = data.x_domain
     wide, high = PLOT_PX / (end - start), height / data.top
-    line = [[(row["x"] - start) * wide for row in data.rows], [height - row["value"] * high for row in data.rows]]
-    px, py = (at[0] - start) * wide, height - at[1] * high
-    points = [data.design] + ([] if data.other is None else [data.other[:2]])
-    others = [((x - start) * wide, height - y * high) for x, y in points if (x, y) != at]
-    long = text_width(text, CHART_LABEL_PX, semibold=True)
+
+    def pixels(x: Any, y: Any) -> tuple[Any, Any]:
+        return (np.asarray(x) - start) * wide, height - np.asarray(y) * high
+
+    line = pixels([row["x"] for row in data.rows], [row["value"] for row in data.rows])
+    marks = [data.design, *(one[:2] for one in (*data.published, *([] if data.other is None else [data.other])))]
+    others = [pixels(*mark) for mark in marks if mark != at]
+    (px, py), long = pixels(*at), text_width(text, CHART_LABEL_PX, semibold=True)
 
     def is_free(across: int, down: int) -> bool:
         left, middle = (px + 10 if across > 0 else px - 10 - long), py + 11 * down
-        if left < 0 or left + long > PLOT_PX or not 7 <= middle <= height - 7:
-            return False
-        below, above = middle + 7 + _CLEAR_PX, middle - 7 - _CLEAR_PX
-        crossed = [_height_at(line, left + part * long) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
-        crossed += [] if data.level is None else [height - data.level[0] * high]
+        crossed = np.interp(np.linspace(left, left + long, 9), *line, left=np.inf, right=np.inf).tolist()
+        crossed += [] if data.level is None else [pixels(0, data.level[0])[1]]
         crossed += [y for x, y in others if left <= x <= left + long]
-        return all(y < above or y > below for y in crossed)
+        is_inside = left >= 0 and left + long <= PLOT_PX and 7 <= middle <= height - 7
+        return is_inside and all(abs(y - middle) > 7 + _CLEAR_PX for y in crossed)
 
-    across, down = next((side for side in _SIDES if is_free(*side)), (1 if px + long + 10 < PLOT_PX else -1, 1))
+    beside = 1 if px + long + 10 < PLOT_PX else -1
+    across, down = next((side for side in _SIDES if is_free(*side)), (beside, 1))
     return {"align": "left" if across > 0 else "right", "dx": 10 * across, "dy": 11 * down}
-
-
-def _height_at(line: list[list[float]], x: float) -> float:
-    """Height of a line of points; beyond its ends it is nowhere."""
-    xs, ys = line
-    place = next((n for n in range(1, len(xs)) if xs[n - 1] <= x <= xs[n]), None)
-    if place is None:
-        return -_FAR_PX
-    share = (x - xs[place - 1]) / max(xs[place] - xs[place - 1], 1e-9)
-    return ys[place - 1] + share * (ys[place] - ys[place - 1])
-
-
-_FAR_PX = 1e6
 
 
 def _ticks(data: BandChart) -> alt.Axis:

@@ -210,24 +210,21 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
         "Models in use at the same time",
         served,
         [
-            Field("Use", lambda one: one.workload.name, width=17),
-            Field("Model", lambda one: f"{one.dnn.name}, {one.served.weights.upper()}", width=20),
+            Field("Use", lambda one: one.workload.name, width=16),
+            Field("Model", lambda one: f"{one.dnn.name}, {one.served.weights.upper()}", width=21),
             Field(
                 "Replicas",
                 lambda one: f"{one.served.replicas} × {words.plural(one.served.gpus_of_replica, 'GPU')}",
-                width=14,
+                width=13,
             ),
-            Field("First token", lambda one: words.rounded(one.served.ttft_percentile_s, "s"), "right", 9),
-            Field("Later tokens", lambda one: words.rounded(one.served.tpot_percentile_s, "s"), "right", 9),
-            Field("Requests/s asked", lambda one: _asked(one.served), "right", 12),
+            Field("First token", lambda one: words.rounded(one.served.ttft_percentile_s, "s"), "right", 11),
+            Field("Later tokens", lambda one: words.rounded(one.served.tpot_percentile_s, "s"), "right", 12),
+            Field("Asked", lambda one: _asked(one.served), "right", 9),
             Field(
-                "Requests/s at most",
-                lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True),
-                "right",
-                20,
+                "At most", lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True), "right", 18
             ),
         ],
-        note="Times are those of the percentile of the limits, at the asked load.",
+        note="Times are those of the percentile of the limits, at the asked load; asked and at most: requests/s.",
     )
 
 

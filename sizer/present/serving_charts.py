@@ -11,13 +11,12 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing, FilledBar, Label, text_width
 from sizer.present import words
 from sizer.present.charting import BandChart, band_rows
-from sizer.present.text.serving import gib_text, owned_per_million
+from sizer.present.text.serving import gib_text, owned_per_million, people_text, within
 from sizer.sizing.design.served_day import YEARS
 from sizer.sizing.result import DesignAnswer, TokenCost, WorkloadAnswer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_curve
 from sizer.workload.loads import DAY_HOURS
 from sizer.workload.optional_tables import Ownership
-from sizer.workload.serving import LoadKind
 
 _MS = 1e3
 # Share of the line's length that is shown before its beginning.
@@ -93,8 +92,7 @@ def _counted(found: ServingAnswer) -> tuple[Estimate, str]:
     if work.in_flight is not None:
         return rate.scaled(found.limit_concurrency * found.replicas / float(rate.value)), "requests in flight"
     if work.counts_people and found.users is not None:
-        is_active = work.load_kind is LoadKind.ACTIVE_USERS
-        return rate.scaled(found.users / float(rate.value)), "active users" if is_active else "users in all"
+        return rate.scaled(found.users / float(rate.value)), people_text(work)
     return rate, "requests/s"
 
 
@@ -112,17 +110,17 @@ def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
     reached = significant(float(most.value)) if is_rate else grouped(float(f"{most.value:.2g}"))
     target = "" if asked is None else plain(asked) if is_rate else grouped(asked)
     serve = by_count(design.n_servers, "One server serves", f"{grouped(design.n_servers)} servers serve")
-    finding = f"{serve} at most {reached} {unit} within the limits{f'; {target} are asked for' if target else ''}"
+    finding = f"{serve} at most {reached} {unit}{within(found.work)}{f'; {target} are asked for' if target else ''}"
     return BandChart(
         id="capacity",
         finding=finding,
-        how="Line and band: the most within the limits, with its 90 % interval; dot: this design",
-        caption="The most that servers of this kind serve within the limits, by their number.",
+        how=f"Line and band: the most{within(found.work)}, with its 90 % interval; dot: this design",
+        caption=f"The most that servers of this kind serve{within(found.work)}, by their number.",
         x_title="servers",
         y_title=unit,
         rows=band_rows("x", servers, value, low, high),
         design=(float(design.n_servers), float(most.value)),
-        label=f"this design: {reached}",
+        label=f"{reached} {unit}",
         x_domain=(0.0, float(servers[-1])),
         top=_ABOVE * max(float(high[-1]), asked or 0.0),
         level=None if asked is None else (asked, f"target {target}"),

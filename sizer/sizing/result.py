@@ -311,7 +311,7 @@ class WorkloadAnswer:
     before_measured: Estimate | None = None
     language: LanguageAnswer | None = None  # how the training of a language model is divided over the GPUs
     serving: ServingAnswer | None = None  # and a language model in use; its samples are requests
-    day: ServedDay | None = None  # of a language model in use
+    day: ServedDay | None = None  # of a language model in use; None where it serves nothing within its limits
     night: Night | None = None  # of a training at night
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it

@@ -63,7 +63,6 @@ class DefaultKind(Enum):
     INPUT_TOKENS = "input-tokens"
     OUTPUT_TOKENS = "output-tokens"
     PREFIX_CACHED = "prefix-cached"
-    INPUT_TAIL = "input-tail"
     OUTPUT_TAIL = "output-tail"
     DAILY_PROFILE = "daily-profile"
     ADAPTER_RANK = "adapter-rank"

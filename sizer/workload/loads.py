@@ -51,7 +51,7 @@ def length_variation(tail: float, *, is_of_median: bool = False) -> float:
 
     Examples
     --------
-    >>> round(length_variation(2.97), 2), round(length_variation(2.97 / 0.70, is_of_median=True), 2)
+    >>> round(length_variation(2.97), 2), round(length_variation(2.97 / 0.7023, is_of_median=True), 2)
     (1.0, 1.0)
     """
     at, over = float(normal_quantile(_TAIL / 100)), math.cbrt(tail) - 1
@@ -61,18 +61,19 @@ def length_variation(tail: float, *, is_of_median: bool = False) -> float:
     return (1.5 * root) ** 2
 
 
-def stated_length(work: Workload, key: str, usual: float, usual_tail: float | None) -> tuple[float, float | None]:
+def stated_length(
+    work: Workload, place: str, key: str, usual: float, usual_tail: float | None
+) -> tuple[float, float | None]:
     """Mean of a length, and its variance over the square of the mean; None where nothing tells it.
 
     ``key``: ``input_tokens`` or ``output_tokens``. ``usual``, ``usual_tail``: of its use, the mean and its 95th
-    percentile over the mean. Raises RequestError, without its place, if percentiles are not those of one kind of
-    requests.
+    percentile over the mean. Raises RequestError if percentiles are not those of one kind of requests.
     """
     mean, median, tail = (getattr(work, f"{key}{part}") for part in ("", "_p50", "_p95"))
     if median is not None and (mean is not None or tail is None):
         raise RequestError(
-            f"{key}_p50: a median tells a length with {key}_p95 beside it and without {key}; write {key}_p50 and "
-            f"{key}_p95, or {key} alone"
+            f"{place}.{key}_p50: a median tells a length with {key}_p95 beside it and without {key}; write "
+            f"{key}_p50 and {key}_p95, or {key} alone"
         )
     if tail is None:
         return float(mean or usual), None if usual_tail is None else length_variation(usual_tail)
@@ -80,8 +81,8 @@ def stated_length(work: Workload, key: str, usual: float, usual_tail: float | No
     ratio, most = tail / (median or mean or usual), float(length_ratio(_TAIL, _MOST_VARIATION))
     if not 1 <= ratio <= (most / float(length_ratio(50, _MOST_VARIATION)) if of_median else most):
         raise RequestError(
-            f"{key}_p95: {tail} is {ratio:.3g} times the {'median' if of_median else 'mean'}, and lengths of one kind "
-            "of requests lie above it and closer together; write a workload for each kind"
+            f"{place}.{key}_p95: {tail} is {ratio:.3g} times the {'median' if of_median else 'mean'}, and lengths of "
+            "one kind of requests lie above it and closer together; write a workload for each kind"
         )
     variation = length_variation(ratio, is_of_median=of_median)
     return float(median / float(length_ratio(50, variation)) if median else mean or usual), variation

@@ -4,7 +4,6 @@
 who ask, read and ask again; and requests in flight.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -69,29 +68,26 @@ class UseOfModel:
     active_share: float  # of all users, in the peak hour
     first_token_s: float
     token_s: float
-    # 95th percentiles of the lengths over their means.
-    input_tail: float
-    output_tail: float
+    output_tail: float  # 95th percentile of the answers over their mean
 
 
 # Lengths: conversations and code of the traces that Azure published in 2023 (1,020 tokens in, 129 out; 1,930 in, 13
 # out) and of LMSYS-Chat-1M (215 out a turn); retrieval between 1k and 8k of InferenceX, and as long questions on code
 # with files (assumed); reasoning as measured of DeepSeek-R1 in MLPerf Inference (3,675 to 3,750 out); a call of a
 # coding agent as the mean of 9.3 million of GitHub Copilot in June 2026 (67,900 in, of which 86 % were cached, 528
-# out; AzurePublicDataset). Tails: of chat and code those of Azure's traces (4,080 over 1,155 and 430 over 211; 7,436
-# over 2,048 and 100 over 28), whose windows cut the longest prompts; the others are assumed. Limits: faster than
-# reading (20 tokens/s); completions of code as MLPerf's interactive scenario, reasoning as its server scenario.
-# Rates and shares of active users: assumed.
+# out; AzurePublicDataset). Tails of answers: of chat and code those of Azure's traces (430 over 211, 100 over 28); the
+# others are assumed. Limits: faster than reading (20 tokens/s); completions of code as MLPerf's interactive scenario,
+# reasoning as its server scenario. Rates and shares of active users: assumed.
 USES: dict[Use, UseOfModel] = {
-    "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05, 3.5, 2.0),
-    "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05, 2.0, 2.0),
-    "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04, 3.6, 3.6),
-    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05, 2.0, 2.0),
-    "agent": UseOfModel(68_000, 530, 0.86, 150, 0.20, 2.0, 0.05, 2.0, 3.0),
-    "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05, 2.0, 2.0),
-    "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08, 3.0, 3.0),
+    "chat": UseOfModel(1_000, 300, 0.0, 12, 0.10, 2.0, 0.05, 2.0),
+    "rag": UseOfModel(6_000, 400, 0.1, 10, 0.10, 2.0, 0.05, 2.0),
+    "code": UseOfModel(1_500, 15, 0.0, 120, 0.30, 0.45, 0.04, 3.6),
+    "code-chat": UseOfModel(6_000, 400, 0.1, 20, 0.30, 2.0, 0.05, 2.0),
+    "agent": UseOfModel(68_000, 530, 0.86, 150, 0.20, 2.0, 0.05, 3.0),
+    "summary": UseOfModel(8_000, 300, 0.0, 4, 0.10, 5.0, 0.05, 2.0),
+    "reasoning": UseOfModel(800, 3_700, 0.0, 6, 0.10, 2.0, 0.08, 3.0),
     # Passages, for which nobody waits. Their length is assumed: as retrieval cuts documents.
-    EMBEDDING: UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0, 2.0, 1.0),
+    EMBEDDING: UseOfModel(500, 1, 0.0, 0, 0.0, 0.0, 0.0, 1.0),
 }
 
 
@@ -281,36 +277,30 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             defaults.append((kind, usual))
         return float(usual if stated is None else stated)
 
-    for length in ("input", "output"):
-        if work.use is None and not any(_lengths_of(work, length)[:2]) and _counts_people(work.target):
+    for name in ("input", "output"):
+        if work.use is None and not any(_lengths_of(work, name)[:2]) and _counts_people(work.target):
             raise RequestError(
                 f"{place}: users ask for answers of some length; add input_tokens and output_tokens, or "
                 f"use = {', '.join(map(repr, USES))}"
             )
     profile = load_by_hour(work, place)
 
-    def length(key: str, mean_kind: DefaultKind, tail_kind: DefaultKind) -> tuple[float, float | None]:
-        """Mean of a length and its variation: of a length of the use its tail, which the model's window may cut."""
+    def length_of(key: str, kind: DefaultKind, tail: float | None) -> tuple[float, float | None]:
+        """Mean of a length and its variation."""
         is_open = getattr(work, key) is None and getattr(work, f"{key}_p50") is None
-        usual: float = getattr(use, key)
-        tail: float | None = None
-        if is_open and work.use is not None:
-            longest = (shape.context_tokens or math.inf) / usual
-            tail = max(min(getattr(use, key.replace("tokens", "tail")), longest), 1.0)
-        try:
-            mean, variation = stated_length(work, key, usual, tail)
-        except RequestError as error:
-            raise RequestError(f"{place}.{error}") from None
+        tail = tail if is_open and work.use is not None else None
+        mean, variation = stated_length(work, place, key, getattr(use, key), tail)
         if is_open:
-            defaults.append((mean_kind, mean))
-        if getattr(work, f"{key}_p95") is None and tail is not None:
-            defaults.append((tail_kind, tail * mean))
+            defaults.append((kind, mean))
         return mean, variation
 
-    prompt, prompts_vary = length("input_tokens", DefaultKind.INPUT_TOKENS, DefaultKind.INPUT_TAIL)
+    # How prompts vary where nobody says is part of MLPerf's percentiles of first tokens.
+    prompt, prompts_vary = length_of("input_tokens", DefaultKind.INPUT_TOKENS, None)
     answer, answers_vary = use.output_tokens, None
     if not is_embedding:
-        answer, answers_vary = length("output_tokens", DefaultKind.OUTPUT_TOKENS, DefaultKind.OUTPUT_TAIL)
+        answer, answers_vary = length_of("output_tokens", DefaultKind.OUTPUT_TOKENS, use.output_tail)
+        if answers_vary is not None and work.output_tokens_p95 is None:
+            defaults.append((DefaultKind.OUTPUT_TAIL, use.output_tail * answer))
     longest, last = work.input_tokens_p95 or prompt, work.output_tokens_p95 or answer
     if shape.context_tokens is not None and longest + last > shape.context_tokens:
         raise RequestError(
@@ -401,17 +391,14 @@ def at_night(works: Sequence[ServingWork], hours: int) -> tuple[int, tuple[Servi
     def within(start: int, loads: Sequence[float]) -> float:
         return max(loads[(start + hour) % DAY_HOURS] for hour in range(hours))
 
-    first = min(range(DAY_HOURS), key=lambda start: within(start, total))
-    shares = [1.0 if work.asked_rate is None else within(first, work.load_by_hour) for work in works]
-    return first, tuple(
-        replace(
-            work,
-            asked_rate=None if work.asked_rate is None else share * work.asked_rate,
-            number=work.number if work.asked_rate is None else share * work.number,
-        )
-        for work, share in zip(works, shares, strict=True)
-        if share > 0
-    )
+    first, found = min(range(DAY_HOURS), key=lambda start: within(start, total)), []
+    for work in works:
+        share = within(first, work.load_by_hour)
+        if work.asked_rate is None:  # all that some GPUs serve: they have it at night, too
+            found.append(work)
+        elif share > 0:
+            found.append(replace(work, asked_rate=share * work.asked_rate, number=share * work.number))
+    return first, tuple(found)
 
 
 def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:

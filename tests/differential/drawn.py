@@ -123,6 +123,8 @@ def _service(rng: random.Random, number: int) -> dict[str, Any]:
         "prefix_cached": rng.choice((0.3, 0.8)),
         "engine": rng.choice(("vllm", "sglang")),
         "adapters": rng.choice((2, 20)),
+        "daily_profile": rng.choice(("office", "consumer", "flat")),
+        "input_tokens_p95": 9_000,
     }
     work |= {key: chosen[key] for key in rng.sample(sorted(chosen), rng.choice((0, 1, 2)))}
     loads = {

@@ -290,8 +290,8 @@ def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
         one = Deployment(
             model, catalog.gpus[fact.gpu], fact.engine, fact.weight_precision, fact.kv_precision, tensor=fact.tensor
         )
-        tokens = {"input_tokens": fact.input_tokens, "output_tokens": fact.output_tokens}
-        room = float(ServingPoints.make([one], **tokens).room[0])
+        points = ServingPoints.make([one], input_tokens=fact.input_tokens, output_tokens=fact.output_tokens)
+        room = float(points.room[0])
         right.append((room >= 1) == fact.loads)
         if fact.most_concurrent:
             errors.append(abs(math.log(room / fact.most_concurrent)))

@@ -190,7 +190,7 @@ def processor_text(context: GuideContext) -> str:
     if all(answer.kind.trains_language for answer in context.answers):
         return "The host processors read token records, which takes under 0.1 % of their time."
     if context.only_serves:
-        return "The host processors divide texts into tokens and schedule requests; no data set is read."
+        return "The host processors divide texts into tokens and schedule requests."
     load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
     steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
     return (

@@ -15,7 +15,7 @@ from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.present import charts, performance_tables, words
 from sizer.present.facility_tables import cables_table, feeds_table
 from sizer.present.figures import charted, drawn
-from sizer.present.performance_tables import evidence_table, serving_tables, stage_table
+from sizer.present.performance_tables import evidence_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
@@ -47,18 +47,20 @@ def team_chapter(context: GuideContext) -> dict[str, Any]:
 def performance_chapter(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/performance.html`` prints."""
     return {
-        "has_stages": not context.only_serves,
-        "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
+        "workloads": [
+            _workload(context, answer, number)
+            for number, answer in enumerate(context.answers, 1)
+            if answer.serving is None  # the guide tells all that is known of models in use
+        ],
     }
 
 
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, Any]:
     return {
         "name": answer.workload.name,
-        "measured": "" if answer.serving is not None else result_text.measured(answer),
+        "measured": result_text.measured(answer),
         "has_evidence": bool(answer.evidence),
-        # Of a language model in use: what its users see.
-        "stages": serving_tables(context.design, answer, number) or (stage_table(answer, number),),
+        "stages": stage_table(answer, number),
         # The guide draws the time to train of a single workload.
         "accuracy": figure_of(accuracy_data(answer, context.design.n_gpus), number, context.palette)
         if context.has_many_workloads
@@ -216,7 +218,7 @@ def _warnings(context: GuideContext) -> list[str]:
     design = context.design
     printed = [*note_sentences(design.plan.warnings), *bill_warning_sentences(design.bill.warnings)]
     for answer in context.answers:
-        printed += result_text.cautions(answer)
+        printed += result_text.cautions(answer) if answer.serving is None else ()
     sentences = {words.sentence(text) for text in printed}
     return [text for text in result_text.warnings(context.result) if text not in sentences]
 

@@ -75,10 +75,6 @@ _DEFAULTS = {
         "Tokens out of a request",
         "usual for this use by published traces, as of Azure 2023 and LMSYS-Chat-1M; the request can state its own",
     ),
-    DefaultKind.INPUT_TAIL: (
-        "95th percentile of the tokens into a request",
-        "of chat and code as in Azure's traces of 2023, else nothing was measured; the request can state its own",
-    ),
     DefaultKind.OUTPUT_TAIL: (
         "95th percentile of the tokens out of a request",
         "of chat and code as in Azure's traces of 2023, else nothing was measured; the request can state its own",

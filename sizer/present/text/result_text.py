@@ -17,7 +17,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, throughput_text
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.design_size import binding_text
-from sizer.present.text.serving import bound_text, published_text, serving_cautions
+from sizer.present.text.serving import bound_text, published_text, serving_cautions, within
 from sizer.present.text.stages import next_bottleneck
 from sizer.present.text.verdict import runner_up_text
 from sizer.present.text.warnings import design_warnings, host_memory_sentences, storage_need_sentences
@@ -118,7 +118,7 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
     rate = throughput_text(answer)
     if answer.serving is not None:
         name = f"{answer.workload.name}: at most" if named else "At most"
-        return f"{name} {rate} within the limits; {bound_text(answer.serving)}."
+        return f"{name} {rate}{within(answer.serving.work)}; {bound_text(answer.serving)}."
     text = f"{subject}: {words.stage(answer.bottleneck, inside=True)}, {rate}."
     following = next_bottleneck(answer)
     if following is None:

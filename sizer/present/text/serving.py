@@ -73,7 +73,7 @@ def most_users_text(found: ServingAnswer) -> str:
     if found.work.people is None or found.users is None:
         return ""
     most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
-    return f"{most} {grouped(float(f'{found.users:.2g}'))} {_people(found.work)}"
+    return f"{most} {grouped(float(f'{found.users:.2g}'))} {people_text(found.work)}"
 
 
 def users_text(found: ServingAnswer) -> str:
@@ -112,6 +112,11 @@ def lengths_text(work: ServingWork) -> str:
     told = [f"{grouped(tail)} {way}" for tail, way in tails if tail is not None]
     longest = f"; 95th percentiles {listed(told)}" if told else ""
     return f"{grouped(work.input_tokens)} tokens in{cached} and {out} out{longest}"
+
+
+def within(work: ServingWork) -> str:
+    """Words after the most that is served: of what nobody waits for, nothing."""
+    return "" if work.first_token_s is None else " within the limits"
 
 
 def bound_text(found: ServingAnswer) -> str:
@@ -310,22 +315,23 @@ def failure_text(found: ServingAnswer) -> str:
         if not one.replicas:
             return "nothing"
         unit = "requests/s" if found.work.in_flight is None else "requests in flight"
-        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {_people(found.work)})"
+        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {people_text(found.work)})"
         chance = "" if one.probability is None else f", the target with {probability_text(one.probability)}"
         return f"{significant(one.rate)} {unit}{people}{chance}"
 
     confidence = probability_text(found.work.confidence)
     return (
-        f"within the limits with {confidence} confidence serve: without one replica {left(found.after_replica)}; "
+        f"with {confidence} confidence serve{within(found.work)}: without one replica {left(found.after_replica)}; "
         f"without one server {left(found.after_server)}"
     )
 
 
-def _people(work: ServingWork) -> str:
+def people_text(work: ServingWork) -> str:
+    """People as the target counts them."""
     return "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
 
 
-def needed_text(found: ServingAnswer, n_servers: int) -> str:
+def needed_text(found: ServingAnswer) -> str:
     """Replicas that the asked load takes, and what the others are for."""
     assert found.replicas_needed is not None
     spare = found.replicas - found.replicas_needed
@@ -333,14 +339,8 @@ def needed_text(found: ServingAnswer, n_servers: int) -> str:
     if spare < 0:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
-        return f"{text}; none is spare: a failed one is missed"
-    others = by_count(spare, "the other one is in reserve", f"the other {grouped(spare)} are in reserve")
-    lost = math.ceil(found.replicas / n_servers)  # servers fail, and not replicas
-    instead = "" if lost == 1 else f", and a server that fails takes {grouped(lost)} replicas with it"
-    if spare < lost:
-        missed = by_count(lost - spare, "one is", f"{grouped(lost - spare)} are")
-        return f"{text}; {others}: a GPU may fail{instead}: {missed} missed then"
-    return f"{text}; {others}{instead}, and the rest keep the target"
+        return f"{text}; none is in reserve"
+    return f"{text}; {by_count(spare, 'the other one is', f'the other {grouped(spare)} are')} in reserve"
 
 
 def used_stack_text(answer: WorkloadAnswer) -> str:
@@ -514,7 +514,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     most = float(limit)
     met = {True: "met", False: "missed", None: "open until quotes are there"}[is_met]
     text = f"{text}; the limit of {cost.currency}{NARROW_SPACE}{plain(most)} is {met}"
-    if not (is_met and most) or share is not None or found.work.first_token_s is None:
+    if not (is_met and most) or share is not None or found.work.first_token_s is None or found.work.varies:
         return text
     hours = 24 * cost.high / _owned_millions(design, asked) / most
     return f"{text}, and kept from {significant(hours, 2)} hours of such load a day on"
@@ -585,7 +585,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Replicas", f"{replicas_text(found)}{idle}"),
         ("Software", software_text(found)),
         ("Adapters", adapters_text(found) if work.adapters else ""),
-        ("Needed", "" if found.replicas_needed is None else needed_text(found, design.n_servers)),
+        ("Needed", "" if found.replicas_needed is None else needed_text(found)),
         ("After a loss", failure_text(found)),
         ("Prefix cache", prefix_text(found)),
         ("Offload", offload_text(found)),

@@ -38,10 +38,12 @@ def with_days(
 
 def _day(
     design: DesignAnswer, answer: WorkloadAnswer, request: SizingRequest, catalog: Catalog, prices: PriceBook
-) -> ServedDay:
+) -> ServedDay | None:
     served, work = answer.served, answer.served.work
     tokens = served.mean_tokens_per_s * DAY_S
     most = float(served.tokens_per_s.value) * DAY_S * (work.mean_load if work.night_hours else 1.0)
+    if not most or not tokens:  # nothing is served within the limits
+        return None
     day = ServedDay(tokens=tokens, idle_share=max(1 - tokens / most, 0.0))
     if len(design.workloads) > 1:  # of several, none of what follows is one's own
         return day

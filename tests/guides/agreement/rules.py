@@ -122,7 +122,7 @@ def published_rates_are_of_runs(found: Finished) -> Iterator[Judged]:
 def trainings_are_of_designs_that_train(found: Finished) -> Iterator[Judged]:
     """Words of training stand in no document of models in use alone; names of sources are none."""
     serves = all(one["serving"] is not None for one in found.design["design"]["workloads"])
-    names = r"(?<!MLPerf )[Tt]rain(?:s|ed|ing)?(?! of staff)|[Ee]pochs?(?! AI)"
+    names = r"(?<!MLPerf\s)[Tt]rain(?:s|ed|ing)?(?! of staff)|[Ee]pochs?(?! AI)"
     words = rf"\b(?:{names}|[Gg]radients?|[Cc]heckpoints?|[Dd]ata sets?)\b"
     for place, _ in _finds(found, words):
         yield not serves, f"{place} – {DESIGN}, design.workloads: nothing is trained"
