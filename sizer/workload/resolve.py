@@ -109,7 +109,7 @@ class ResolvedWorkload:
     own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
     others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
-    night: NightWork | None = None  # of a language model that is trained at night alone
+    night: NightWork | None = None  # of a generation or a training of a language model in these hours alone
 
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
@@ -224,7 +224,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         others_served = _served_beside(request, index, catalog)
         beside = tuple(one for one in others_served if one.night_hours is None)
         if work.night_hours is not None:
-            beside = _night(work, beside, place).serves
+            night = _night(work, beside, place)
+            beside = night.serves
         serving = replace(_served(request, index, catalog), shares_with=beside)
     else:
         check_not_served(work, place)

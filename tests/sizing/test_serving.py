@@ -195,6 +195,14 @@ def test_a_night_has_what_the_day_leaves(hours):
     needed = chat.served.replicas_needed or 0
     taken = design.n_gpus - tuning.night.gpus
     assert needed / 3 <= taken / chat.served.gpus_of_replica + 1e-6 <= needed / 3 + 1
+    batch = {"name": "Batch", "task": "generation", "dnn": "llama-3-8b", "input_tokens": 800, "output_tokens": 200}
+    batch |= {"precision": "fp8", "night_hours": hours, "target": {"tokens_per_s": 5_000}}
+    both = SizingRequest.from_dict({"workload": [works[0], batch], "platforms": {"servers": ["dgx-h200"]}})
+    by_day, by_night = size(both, catalog()).design.workloads
+    assert by_day.served.work.shares_with == ()
+    assert by_night.served.work.asked_rate == pytest.approx(5_000 / 200 * 24 / hours)
+    assert by_night.day is not None
+    assert by_night.day.tokens == pytest.approx(5_000 * 86_400, rel=1e-3)
     works[1] = works[1] | {"target": {"time_to_train_s": "8 h"}}
     (_, short) = size(SizingRequest.from_dict({"workload": works}), catalog()).design.workloads
     assert short.workload.target.time_to_train_s == pytest.approx(min(8, hours) * 3600)
