@@ -141,6 +141,7 @@ def _designs_table(
         ),
         Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 11),
         Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 13),
+        Field[RejectedDesign]("Price", lambda one: context.told_price(one.design), "right", 14),
     )
     shown, chosen = rejected[:_MOST_REJECTED], replace(rejected[0], design=design)
     kept = [one for one in measures if any(one.text(other) != one.text(chosen) for other in shown)]

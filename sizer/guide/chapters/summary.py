@@ -103,7 +103,8 @@ def options_table(context: GuideContext) -> Table:
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        reserve = ", one server in reserve" if context.built.has_spare_server else ""
+        spare = ", one server in reserve (rates and times while it works; targets also hold without it)"
+        reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
         notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
     if context.sure is not None:
