@@ -29,12 +29,9 @@ def further_answers(context: GuideContext) -> list[str]:
     return [text for part in parts for text in part(context) if text]
 
 
-def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
-    """What a reader of the first pages must know besides: GPUs without work, missing spares, the loss of a feed.
-
-    ``is_brief``: without the loss of a feed, which the risks have.
-    """
-    parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
+def cautions(context: GuideContext) -> list[str]:
+    """What a reader of the first pages must know besides: GPUs without work, missing spares."""
+    parts = (_life_cycle, _unused, _budget, _spares)
     return [
         *served_cautions(context.result),
         *site_texts(context.result),
@@ -51,6 +48,8 @@ def decisions(context: GuideContext) -> list[str]:
             f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
             f"with {surer.name} ({price_range_text(surer)})."
         )
+    if rented := rented_run_text(result):
+        found.append(f"Rent or buy: {words.inside_sentence(rented)}")
     if other := other_parts(context):
         found.append(other)
     elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
@@ -168,12 +167,6 @@ def _losses(context: GuideContext) -> Iterator[str]:
     yield tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
 
 
-def _feeds(context: GuideContext) -> Iterator[str]:
-    few = few_supplies_text(context.design.plan)
-    if few:
-        yield f"{words.capital(few)} for full power, so these devices may run slower or stop."
-
-
 def _data(context: GuideContext) -> Iterator[str]:
     asked = context.result.request.data
     plan = context.data
@@ -197,7 +190,6 @@ def _money(context: GuideContext) -> Iterator[str]:
     """What owning and renting cost."""
     yield owning_text(context.ownership)
     yield offer_text(context.result)
-    yield rented_run_text(context.result)
 
 
 def _growth(context: GuideContext) -> Iterator[str]:

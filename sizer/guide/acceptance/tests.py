@@ -289,10 +289,10 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             "links",
             "network",
-            f"Compare state, speed and neighbour of every port ({_link_tools(counts)}) with the cable list.",
+            f"Compare state, speed and neighbour of every port ({_link_tools(counts)}) with the file cables.csv.",
             ", ".join(f"{grouped(count)} × {kind.name}" for kind, count in counts.items()),
             "every link up at its rated speed, every neighbour as listed",
-            "cable list of the plan",
+            "cable list of the plan, cables.csv",
         )
     joined = 1 if design.platform.has_replicas_apart else design.n_servers
     if joined > 1:

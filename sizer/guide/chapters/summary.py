@@ -31,7 +31,7 @@ from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAn
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
 # Decisions that the one page has room for.
-_MOST_DECISIONS = 4
+_MOST_DECISIONS = 3
 # Share of the result that an input must move to be named.
 _NOTABLE = 0.05
 # Width of the labels of the options, in percent.
@@ -63,7 +63,7 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
         # The first lines of the page answer what else is asked, and the table says which prices are open.
-        "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
+        "confidence": [*_confidence(context), *cautions(context)],
         "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context)[:_MOST_DECISIONS],
     }
@@ -196,7 +196,7 @@ def strongest(context: GuideContext) -> str:
             for one in sensitivity.influences
             if one.key != "dataset-size"
             and abs(one.high - one.low) > _NOTABLE * max(one.low, one.high)
-            and _ends(one, sensitivity.metric, unit) != (one.low_text, one.high_text)
+            and not {*_ends(one, sensitivity.metric, unit)} & {one.low_text, one.high_text}
         ]
         if open_inputs:
             first = open_inputs[0]
