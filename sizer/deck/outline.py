@@ -175,7 +175,7 @@ def verdict(context: GuideContext) -> Slide:
     told = confidence_texts(result) or [*filter(None, [conditional_sentence(design)])]
     options = TableBlock(summary.options_table(context), "the guide lists all key figures")
     # What each option does and costs stands in the table; of one there is room for what else it does.
-    more = () if len(summary.options(context)) > 1 else (*further_answers(context), *cautions(context, is_brief=True))
+    more = () if len(summary.options(context)) > 1 else (*further_answers(context), *cautions(context))
     return Slide(
         topic="The verdict",
         title=_verdict_finding(context),

@@ -13,6 +13,7 @@ from sizer.guide.profile import Edition
 from sizer.physical.networks.addresses import address_plan
 from sizer.physical.roles import Role
 from sizer.present.text.bill_warnings import not_ordered
+from sizer.present.text.money import price_range_text
 from sizer.questions.data.analysis import data_plan
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.ownership.analysis import ownership
@@ -117,6 +118,12 @@ class GuideContext:
         if self.design.bill.is_customer_copy and not not_ordered(self.design, self.result.request.date):
             return None
         return self._told(on_sale_today(self.result, self.catalog))
+
+    def told_price(self, found: DesignAnswer) -> str:
+        """What another design costs, as this copy tells it."""
+        option = self._told(DecisionOption(self.result.request, found))
+        assert option is not None
+        return price_range_text(option.design)
 
     def _told(self, option: DecisionOption | None, is_offered: bool = False) -> DecisionOption | None:
         """An option as this copy tells it; ``is_offered``: of the parts whose prices the offer has."""

@@ -2,7 +2,7 @@
 
 import datetime
 
-from sizer.base.quantities import duration, grouped, si
+from sizer.base.quantities import duration, grouped, plain, si
 from sizer.guide.context import GuideContext
 from sizer.guide.profile import Edition
 from sizer.present import words
@@ -32,6 +32,7 @@ def control_table(context: GuideContext) -> Table:
     result, profile, request = context.result, context.edition.profile, context.result.request
     quote, valid_until = request.quote, result.design.bill.valid_until
     is_engineers = context.edition.form == "engineer"
+    rate = request.exchange_rate_usd
     authors = (quote.prepared_by or profile.company, profile.company, profile.contact)
     facts = (
         ("Document", kind_name(result, context.edition)),
@@ -40,6 +41,7 @@ def control_table(context: GuideContext) -> Table:
         ("Quote", quote.number or None),
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),
         ("Valid until", words.date(valid_until) if valid_until else None),
+        ("Exchange rate", f"1 {request.currency} = USD {plain(float(rate))}" if rate is not None else None),
         ("Confidentiality", profile.confidentiality or None),
         ("Catalogue", result.catalog_digest[:16] if is_engineers else None),
         ("Calibration", result.calibration_digest[:16] if is_engineers else None),

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import delivery_sentences, service_end_sentences
+from sizer.present.text.bill_warnings import delivery_sentences, not_ordered, service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
 from sizer.present.text.money import budget_text, price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
@@ -29,12 +29,9 @@ def further_answers(context: GuideContext) -> list[str]:
     return [text for part in parts for text in part(context) if text]
 
 
-def cautions(context: GuideContext, *, is_brief: bool = False) -> list[str]:
-    """What a reader of the first pages must know besides: GPUs without work, missing spares, the loss of a feed.
-
-    ``is_brief``: without the loss of a feed, which the risks have.
-    """
-    parts = (_life_cycle, _unused, _budget, _spares, *(() if is_brief else (_feeds,)))
+def cautions(context: GuideContext) -> list[str]:
+    """What a reader of the first pages must know besides: GPUs without work, missing spares."""
+    parts = (_life_cycle, _unused, _budget, _spares)
     return [
         *served_cautions(context.result),
         *site_texts(context.result),
@@ -51,7 +48,11 @@ def decisions(context: GuideContext) -> list[str]:
             f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
             f"with {surer.name} ({price_range_text(surer)})."
         )
-    if any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
+    if rented := rented_run_text(result):
+        found.append(f"Rent or buy: {words.inside_sentence(rented)}")
+    if other := other_parts(context):
+        found.append(other)
+    elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
         found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
     if few_supplies_text(design.plan):
         ways = words.listed(feed_loss_remedies(design.plan), "or")
@@ -65,6 +66,18 @@ def decisions(context: GuideContext) -> list[str]:
     elif bill.net_total.amount or design.servers_bought:
         found.append(f"Order{by}.")
     return [*found, *(delivery_sentences(bill.warnings) if result.request.needed_by is not None else ())]
+
+
+def other_parts(context: GuideContext) -> str:
+    """What parts that the request excludes would cost, where they are expected to cost less; "" elsewhere."""
+    option, cost = context.on_sale, context.design.cost
+    if option is None or option.design.cost is None or cost is None or not option.design.cost.expected < cost.expected:
+        return ""
+    gone = not_ordered(context.design, context.result.request.date)
+    why = f"{words.listed(gone)} {by_count(len(gone), 'is', 'are')} no longer sold; " if gone else ""
+    other = f"{option.design.name} ({price_range_text(option.design)})"
+    mine = price_range_text(context.design)
+    return f"Parts: {why}allow {other}, or keep to the parts asked for ({mine})."
 
 
 def spare_remedy(context: GuideContext) -> str:
@@ -154,12 +167,6 @@ def _losses(context: GuideContext) -> Iterator[str]:
     yield tolerated_sentence(context.tolerated_losses, context.failures, context.answers)
 
 
-def _feeds(context: GuideContext) -> Iterator[str]:
-    few = few_supplies_text(context.design.plan)
-    if few:
-        yield f"{words.capital(few)} for full power, so these devices may run slower or stop."
-
-
 def _data(context: GuideContext) -> Iterator[str]:
     asked = context.result.request.data
     plan = context.data
@@ -183,7 +190,6 @@ def _money(context: GuideContext) -> Iterator[str]:
     """What owning and renting cost."""
     yield owning_text(context.ownership)
     yield offer_text(context.result)
-    yield rented_run_text(context.result)
 
 
 def _growth(context: GuideContext) -> Iterator[str]:

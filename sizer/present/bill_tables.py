@@ -131,8 +131,10 @@ def price_note(bill: Bill) -> str:
         kind = "Prices without taxes, freight and duties"
     elif bill.has_discount:
         kind = "Net prices after the discounts shown, without taxes, freight and duties"
-    else:
+    elif bill.net_total.amount:
         kind = "List prices without taxes, freight, duties and discounts"
+    else:
+        kind = "No line has a published price; the range is without taxes, freight and duties"
     valid = "" if bill.valid_until is None else f", valid until {words.date(bill.valid_until)}"
     return (
         f"{kind}; budgetary and not binding{valid}. Confirm part numbers in the vendor's configurator before ordering."

@@ -18,6 +18,7 @@ def answer(chance: float, power_w: float) -> Any:
     budget = DesignCheck(CheckKind.BUDGET, CheckResult.MET, 250_000, 74_000, (), ("xe7745",), chance)
     return SimpleNamespace(
         request=SimpleNamespace(currency="USD", limits=Limits(budget=250_000, power_w="32.55 kW", racks=1)),
+        planned_years=(),
         design=SimpleNamespace(
             checks=(budget, DesignCheck(CheckKind.POWER, met, 32_550, power_w)),
             budget_check=budget,

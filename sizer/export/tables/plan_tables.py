@@ -463,14 +463,14 @@ def known_watts(value: float) -> float | None:
 def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
     """Every table of the documented design's plan: cables, power, racks, elevations, facility, planned purchases.
 
-    Cables are summed up by kind; who installs gets the list as a file. A customer's copy has no list of outlets.
+    Cables are summed up by kind; who installs gets the list as a file.
 
     ``catalog``: names and part numbers of what the plan uses.
     """
     plan = result.design.plan
     return (
         cable_summary(plan, catalog),
-        *(() if result.design.bill.is_customer_copy else (power_sheet(plan, catalog),)),
+        power_sheet(plan, catalog),
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         *((facility_sheet(result, catalog),) if plan.racks else ()),

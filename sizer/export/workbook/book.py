@@ -23,8 +23,8 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
     Sheets: Summary, BOM, Ownership (where the request asks for it), Networks, Cables, Power, Racks, Elevations,
-    Facility, Growth, Assumptions, Vendor questions, Change log, Sources. A customer's copy has no list of outlets,
-    assumptions, questions to vendors or log. Formulas carry their value at
+    Facility, Growth, Assumptions, Vendor questions, Change log, Sources. A customer's copy has no assumptions,
+    questions to vendors or log. Formulas carry their value at
     the time of writing, for viewers that do not calculate. Equal results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]

@@ -145,7 +145,8 @@ def _networks(result: SizingResult, catalog: Catalog) -> Sheet:
         count("Gateways", "gateways"),
         SheetColumn("Note", lambda net: notes_text(net.notes)),
     )
-    return record_sheet("Networks", result.design.quantities.networks, columns)
+    used = [net for net in result.design.quantities.networks if int(net.ports_used[0])]
+    return record_sheet("Networks", used, columns)
 
 
 def _assumptions(result: SizingResult) -> Sheet:

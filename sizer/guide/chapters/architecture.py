@@ -35,7 +35,6 @@ def overview(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
-        "picture": picture(design),
         "building_block": building_block(context),
         "exchanges": not context.is_single and any(answer.workload.task == "training" for answer in context.answers),
         "paths": [
@@ -118,6 +117,7 @@ def architecture(context: GuideContext) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
     design, platform, head = context.design, context.design.platform, context.head_node
     return {
+        "picture": picture(design),
         "devices": component_table(design, context.catalog),
         "head": head,
         "n_heads": context.n_head_nodes,
@@ -149,6 +149,9 @@ def _network_texts(net: Network, design: DesignAnswer, catalog: Catalog) -> Iter
     yield words.sentence(words.capital(result_text.port_arithmetic(net)))
     if int(net.gateway_uplinks[0]):
         yield f"Gateway uplinks: {result_text.gateway_arithmetic(design)}"
+    ratio, has_note = float(net.oversubscription[0]), any(one.kind is PlanNoteKind.STORAGE_RATIO for one in net.notes)
+    if int(net.spines[0]) and ratio > 1 and not has_note:
+        yield f"A leaf switch is oversubscribed {significant(ratio, 2)}:1 to the spine switches."
     for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
         if note:
             yield words.sentence(note)

@@ -139,18 +139,19 @@ def _designs_table(
             f"Rate{of}, {words.sample_unit(first.dnn)}",
             lambda one: rounded_throughput(one.design.workloads[0], with_unit=False),
             "right",
-            13,
+            12,
         ),
-        Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 11),
-        Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 13),
+        Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 10),
+        Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 11),
+        Field[RejectedDesign]("Price", lambda one: context.told_price(one.design), "right", 14),
     )
     shown, chosen = rejected[:_MOST_REJECTED], replace(rejected[0], design=design)
     kept = [one for one in measures if any(one.text(other) != one.text(chosen) for other in shown)]
     free = sum(one.width for one in measures if one not in kept) // 2
     fields = (
-        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 32 + free),
+        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 26 + free),
         *kept,
-        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 24 + free),
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 20 + free),
     )
     more = len(rejected) - _MOST_REJECTED
     notes = [f"{words.capital(words.plural(more, 'further design'))} rejected."] if more > 0 else []

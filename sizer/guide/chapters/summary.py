@@ -31,7 +31,7 @@ from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAn
 # Three rows for each further workload, or for a team as well, would not fit on one page.
 _MOST_DETAILED = 2
 # Decisions that the one page has room for.
-_MOST_DECISIONS = 4
+_MOST_DECISIONS = 3
 # Share of the result that an input must move to be named.
 _NOTABLE = 0.05
 # Width of the labels of the options, in percent.
@@ -63,7 +63,7 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "numbers": numbers_table(context, is_brief=_is_brief(context)),
         "reasons": result_text.reason(context.result),
         # The first lines of the page answer what else is asked, and the table says which prices are open.
-        "confidence": [*_confidence(context), *cautions(context, is_brief=True)],
+        "confidence": [*_confidence(context), *cautions(context)],
         "excluded": excluded_text(context.design.bill),
         "decisions": decisions(context)[:_MOST_DECISIONS],
     }
@@ -103,7 +103,8 @@ def options_table(context: GuideContext) -> Table:
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        reserve = ", one server in reserve" if context.built.has_spare_server else ""
+        spare = ", one server in reserve (rates and times while it works; targets also hold without it)"
+        reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
         notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
     if context.sure is not None:
@@ -195,7 +196,7 @@ def strongest(context: GuideContext) -> str:
             for one in sensitivity.influences
             if one.key != "dataset-size"
             and abs(one.high - one.low) > _NOTABLE * max(one.low, one.high)
-            and _ends(one, sensitivity.metric, unit) != (one.low_text, one.high_text)
+            and not {*_ends(one, sensitivity.metric, unit)} & {one.low_text, one.high_text}
         ]
         if open_inputs:
             first = open_inputs[0]

@@ -58,6 +58,8 @@ def sizing_driver(answer: TeamAnswer) -> str:
     if not answer.model.case.queue:
         return ""
     needed = answer.n_servers_for_waits
+    if answer.run.n_servers == 1:
+        return "One server is enough for the queue wait."
     if answer.run.n_servers <= needed:
         return "The queue wait determines the number of servers: with one server fewer, the target is missed."
     return f"The queue wait alone needs {words.plural(needed, 'server')}; other requirements need more."

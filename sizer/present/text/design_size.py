@@ -250,7 +250,9 @@ def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> s
     each = float(answer.throughput.value) / answer.trained.gpus_used * design.platform.gpus_per_server
     least = answer.servers_at_even_odds
     lost = "" if answer.time is None or answer.time.whole_run is None else " with what a whole run loses"
-    text = f"The target takes {significant(needed)} {unit}{lost}; one {server} delivers {significant(each)} here"
+    text = f"The target takes {significant(needed)} {unit}{lost}; one {server} delivers {significant(each)}"
+    if answer.trained.gpus_used > design.platform.gpus_per_server:
+        text = f"{text} as one of {grouped(design.n_servers)}"
     if least is None or least >= design.n_servers or answer.probability is None:
         return f"{answer.workload.name}: {inside_sentence(text)}."
     reach = by_count(least, "one server reaches", f"{grouped(least)} servers reach")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 
 from sizer.base.quantities import grouped, stated
 from sizer.present import words
 from sizer.present.text.checks import known_text, open_text
-from sizer.present.text.money import budget_text, price_range_text
+from sizer.present.text.money import budget_text, price_range_text, range_text
 from sizer.sizing.checks import CheckKind
 from sizer.sizing.result import SizingResult
 
@@ -45,6 +46,10 @@ def _budget(result: SizingResult) -> Iterator[Requirement]:
     check = next(check for check in result.design.checks if check.kind is CheckKind.BUDGET)
     likely = budget_text(check)
     price = price_range_text(result.design)
+    costs = [year.cost for year in result.planned_years if year.cost is not None and isfinite(year.cost.high)]
+    if len(costs) > 1 and len(costs) == len(result.planned_years):
+        low, high = (sum(getattr(one, end) for one in costs) for end in ("low", "high"))
+        price += f" for year 1, {range_text(costs[0].currency, low, high)} with all purchases of the growth plan"
     yield Requirement(text, f"{price}; {likely}" if likely else price, check.result.is_met, "bill")
 
 

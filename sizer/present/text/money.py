@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Protocol
 
-from sizer.base.quantities import by_count, grouped, significant
+from sizer.base import units
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, significant
 from sizer.bom.bill import Bill
 from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
 from sizer.catalog.labels import with_vendor
@@ -93,7 +94,7 @@ def price_basis_text(design: Priced) -> str:
     told = f"{expected} expected; " if expected != range_text("", cost.low, cost.high) else ""
     usual = f"estimate from market prices dated {years}"
     if cost.is_negotiated:
-        usual += f", stretched downwards: contracts for more than {NEGOTIATED_GPUS} GPUs are negotiated"
+        usual += f", the low end reduced for the discounts on more than {NEGOTIATED_GPUS} GPUs"
     return f"{told}{usual}; {quotes}"
 
 
@@ -233,9 +234,17 @@ def configuration_text(design: DesignAnswer) -> str:
     is_open = any(line.item == server.id and line.unit_net_price is None for line in design.bill.bought)
     if not is_open or band is None or not band.configuration:
         return ""
+    text = f"The price range of the {server.name} holds {band.configuration} besides its GPUs."
+    cached = [one for one in design.workloads if one.kind.reads_data and one.cache_hit_fraction > 0]
+    if cached and server.memory_bytes is not None:
+        memory = f"{server.memory_bytes.value / units.GIB:.0f}{NARROW_SPACE}GiB"
+        return (
+            f"{text} The rate counts on data that the memory of {memory} holds: have the server quoted with it, which "
+            "may cost more than the range, and without drives and ports that are not needed."
+        )
     return (
-        f"The price range of the {server.name} holds {band.configuration} besides its GPUs. The bill lists memory, "
-        "drives and ports as its vendor published them: ask for a quote without those that are not needed."
+        f"{text} The bill lists memory, drives and ports as its vendor published them: ask for a quote without those "
+        "that are not needed."
     )
 
 

@@ -337,7 +337,7 @@ def epochs_text(answer: WorkloadAnswer) -> str:
 
 def whole_run_text(factor: Estimate, *, steps_are_own: bool = False) -> str:
     """How much longer than its steps a training takes: than those of benchmarks, or those that its team measured."""
-    value, low, high = (plain(float(part), 2) for part in factor)
+    value, low, high = (plain(float(part), 3) for part in factor)
     steps, these = (
         ("the steps at your rate", "theirs") if steps_are_own else ("the steps at the benchmark rate", "theirs")
     )

@@ -297,9 +297,8 @@ def _most(counts: PartCounts, described: DesignAnswer) -> tuple[float, float, fl
     """Watts, rack units and expected cost that a simpler design has at most."""
     parts = described.quantities
     cost = _expected_cost(parts.components, described.platform, counts.unit_prices)[0]
-    return *(MOST_OF_DESCRIBED * float(one[0]) for one in (parts.power_max_w, parts.rack_units)), MOST_TIED * float(
-        cost
-    )
+    watts, units = float(parts.power_max_w[0]), float(parts.rack_units[0])
+    return MOST_OF_DESCRIBED * watts, MOST_OF_DESCRIBED * units, MOST_TIED * float(cost)
 
 
 def _best_rank(

@@ -215,7 +215,7 @@ def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
         return
     counts = float(length.low[0]), float(length.high[0])
     if of_run is not None:
-        texts = [f"{significant(float(end[0]), 2)} times the time of the steps" for end in (of_run.low, of_run.high)]
+        texts = [f"{significant(float(end[0]))} times the time of the steps" for end in (of_run.low, of_run.high)]
         low, high = (_End.of(text, model)._replace(n_epochs=n) for text, n in zip(texts, counts, strict=True))
         basis = "90\u202f% interval of published whole trainings"
         yield _Trial("whole-run", "Overhead of a whole run", low, high, basis, "", is_searched=False)
