@@ -17,9 +17,9 @@ from sizer.catalog.schema import CapacityOption, Device, Gateway, Gpu, MemoryOpt
 from sizer.physical.allowed_parts import (
     allowed_gpus,
     allowed_storage,
+    asked_of,
     check_names,
     fits_era,
-    asked_of,
     gpus_fitted,
     larger_cache_bytes,
     network_pdu,

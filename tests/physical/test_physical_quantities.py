@@ -346,8 +346,8 @@ def test_portal_and_ready_services_come_with_head_node_manager_and_scheduler(cat
 
 
 def test_support_of_existing_devices_is_not_bought_again(catalog):
-    """Of three DGX-1 one is new, of eight F800 nodes four: so many supports, and one licence of the cluster manager: the
-    two servers and their head node have theirs.
+    """Of three DGX-1 one is new, of eight F800 nodes four: so many supports, and one licence of the cluster manager:
+    the two servers and their head node have theirs.
     """
     there = {"servers": {"dgx-1": 2}, "storage_nodes": {"isilon-f800": 4}}
     found = lines(catalog, "dgx-1", 3, "isilon-f800", 8, existing=there)
