@@ -67,6 +67,24 @@ def test_two_dgx1_and_four_f800_are_extended_by_two_dgx1() -> None:
     assert devices[:2] == ["NVIDIA DGX-1, at hand", "NVIDIA DGX-1"]
 
 
+@pytest.mark.parametrize(
+    ("server", "held", "gpu", "each"),
+    [
+        ("dgx-a100", {"gpus": ["a100-sxm-80gb"]}, "a100-sxm-80gb", 8),
+        ("rtx-3090-server", {"gpus_per_server": 8}, "rtx-3090-24gb", 8),
+        ("rtx-4090-server", {"gpus_per_server": 2}, "rtx-4090-24gb", 2),
+        ("sys-421ge-tnrt", {"gpus": ["rtx-a6000-48gb"], "gpus_per_server": 8}, "rtx-a6000-48gb", 8),
+    ],
+)
+def test_servers_that_are_there_hold_the_gpus_that_are_told(server, held, gpu, each) -> None:
+    """Where they are enough; what is bought where they are not is free: nobody sells an A100 any more."""
+    there = {"servers": {server: 1}, **held}
+    platform = size(resnet_request("100 GB", {"samples_per_s": 500}, existing=there), catalog()).design.platform
+    assert (platform.server.id, platform.gpu.id, platform.gpus_per_server) == (server, gpu, each)
+    bought = size(resnet_request("100 GB", {"samples_per_s": 60_000}, existing=there), catalog()).design.platform
+    assert bought.server.id != server
+
+
 def test_what_is_used_added_and_idle_of_a_given_cluster() -> None:
     """Three DGX-1 and eight F800 nodes where five DGX-1, four nodes and two SN2700 are there.
 

@@ -430,7 +430,9 @@ def _idle_texts(result: SizingResult) -> list[str]:
         servers += f", taken to hold the {idle.gpu}," if idle.gpu else ""
         servers += by_count(idle.equipment.count, " is", " are") + " free for other work"
         if idle.samples_per_s is None:
-            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}.")
+            language = answer.language
+            at = "" if language is None else f" with sequences of {grouped(language.work.sequence)} tokens"
+            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}{at}.")
             continue
         rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"
