@@ -393,7 +393,8 @@ def _ask_places(notes: Notes) -> None:
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
-            key = "place needed" if value.kind in places["needed"].split() else "place"
+            is_deadline = value.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
+            key = "place needed" if is_deadline or value.kind in places["needed"].split() else "place"
             notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
 
 

@@ -549,7 +549,7 @@ def _pages(notes: Notes, found: Match, _: str) -> None:
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
     """8k/1k: tokens in, then out."""
-    first, second = found.quantities()[:2]
+    first, second = (found.quantities() * 2)[:2]
     notes.work |= {"input_tokens": first.length, "output_tokens": second.length}
     notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
 
