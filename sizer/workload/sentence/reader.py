@@ -15,7 +15,7 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence import notes as rules
 from sizer.workload.sentence import targets
-from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
+from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_storage_kinds
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
@@ -355,7 +355,7 @@ def _read(notes: Notes) -> None:
     rules.read_growth(notes)
     rules.read_rules(notes, "early")
     rules.read_ranking(notes)
-    read_tier(notes)
+    read_storage_kinds(notes, "tiers")
     if not served:
         rules.read_team(notes)
     rules.read_rules(notes, "limits")
