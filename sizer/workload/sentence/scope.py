@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
-from sizer.workload.sentence.text import Match, Phrase, SentenceText, Thing
+from sizer.workload.sentence.text import READ, Match, Phrase, SentenceText, Thing
 
 # Names that stand in one list, and what joins them there.
 _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|or|und|oder|et|ou) "}
@@ -226,7 +226,7 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
 
 def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
     """What stands before a place and is of the kind of something new; a bare number means what was counted last."""
-    earlier = [one for place, one in text.places() if place < at]
+    earlier = [one for place, one in text.places() if place < at and text.shape[place] != READ]
     if new.kind == "n":
         counted = [one for one in earlier if isinstance(one, Amount) and one.kind != "parameters"]
         return next(iter([one for one in counted if one.kind != "n"][-1:] or counted[-1:]), None)
