@@ -173,7 +173,9 @@ def _read_owned_gpus(notes: Notes) -> None:
             notes.text.record(found, "GPUs of the existing servers")
             continue
         first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
-        is_one = bool(found["after"]) and not found["after"].endswith("s") and "box" in found["after"] and first.high > 1
+        is_one = (
+            bool(found["after"]) and not found["after"].endswith("s") and "box" in found["after"] and first.high > 1
+        )
         is_server = bool(found["server"] or (found["after"] and not is_one) or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]

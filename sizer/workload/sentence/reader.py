@@ -15,7 +15,13 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence import notes as rules
 from sizer.workload.sentence import targets
-from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_storage_kinds
+from sizer.workload.sentence.equipment import (
+    read_fabrics,
+    read_gpu_memory,
+    read_parts,
+    read_setting,
+    read_storage_kinds,
+)
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
@@ -424,7 +430,10 @@ def _request(notes: Notes) -> dict[str, Any]:
             notes.text.record(found, "what the network is for")
     if not _tells_job(notes):
         is_undecided = rule("<UNDECIDED>").search(notes.text.sentence) is not None
-        notes.ask("job undecided" if is_undecided else "job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
+        notes.ask(
+            "job undecided" if is_undecided else "job",
+            answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]),
+        )
     if not notes.has_target and not {"limit", "number"} & asked:
         targets.ask_target(notes)
     if targets.is_served(notes) and notes.has_target:

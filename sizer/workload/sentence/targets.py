@@ -448,7 +448,7 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
-def _calls(notes: Notes, found: Match, key: str) -> None:
+def _calls(notes: Notes, found: Match, _: str) -> None:
     """What is done so often, each time with so many requests."""
     often = next(iter(notes.text.within("{documents/time|jobs/time|runs/time|documents}")), None)
     if often is not None:
