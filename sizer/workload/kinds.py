@@ -63,7 +63,8 @@ _TRAINS = re.compile(
     r"|\b(?:q?lora|peft|sft)\b(?![ -](?:adapters?|serving)\b)|(?<!finished )\b\w*train(?:ieren|ings?)\b"
     r"|\bfeinabstimm\w*"
     r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?(?:entraîner|entraînement))\b"
-    r"|(?<!already )\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
+    r"|(?<!already )\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b"
+    r"(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train(?!ed\b)\w*|from scratch)\b",
     re.I,
 )

@@ -29,7 +29,7 @@ def read_parts(notes: Notes, is_served: bool) -> None:
     if not is_served:
         read_software(notes)  # with its vendor, who is not preferred for that
     read_named(notes)
-    read_storage_kind(notes)
+    read_storage_kinds(notes, "storage_kinds")
     read_rules(notes, "racks")
     settle_gpus(notes)
     settle_fabrics(notes)
@@ -177,7 +177,10 @@ def _read_owned_gpus(notes: Notes) -> None:
             notes.text.record(found, "GPUs of the existing servers")
             continue
         first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
-        is_server = bool(found["server"] or found["after"] or first.kind == "servers" or others)
+        is_one = (
+            bool(found["after"]) and not found["after"].endswith("s") and "box" in found["after"] and first.high > 1
+        )
+        is_server = bool(found["server"] or (found["after"] and not is_one) or first.kind == "servers" or others)
         count, answers = round(first.high), []
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
         servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
@@ -546,33 +549,27 @@ def _names(notes: Notes, keys: Iterable[str]) -> str:
 # --- storage by kind
 
 
-def read_tier(notes: Notes) -> None:
-    """Media or place of the storage."""
-    for tier, source in GRAMMAR["tiers"].items():
+def read_storage_kinds(notes: Notes, table: str) -> None:
+    """Kinds or media of the storage instead of a name: flash, NFS, a parallel file system."""
+    for source, *kinds in GRAMMAR[table]:
         for found in notes.text.each(source):
+            items = notes.catalog.storage.items()
+            keys = [key for key, one in items if one.tier in kinds or (one.kind in kinds and _is_planned(one))]
             told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":
-                items = notes.catalog.storage.items()
-                kinds = [key for key, item in items if item.tier == tier or (tier == item.kind == "local")]
-                _allow(notes, "forbidden_storage", kinds)
-                notes.text.record(found, f"no storage of the tier {tier}", *told[1:])
-            else:
-                notes.set("platforms.storage_tier", tier, found, f"storage tier {tier}")
-
-
-def read_storage_kind(notes: Notes) -> None:
-    """A kind of shared storage instead of a name: NFS, scale-out NAS, a parallel file system."""
-    for source, *kinds in GRAMMAR["storage_kinds"]:
-        for found in notes.text.each(source):
-            if "storage" in notes.platforms:  # named: the kind says how it is reached
+                _allow(notes, "forbidden_storage", keys)
+                notes.text.record(found, f"no storage of the kind {' or '.join(map(name, kinds))}", *told[1:])
+            elif table == "tiers":
+                notes.set("platforms.storage_tier", kinds[0], found, f"storage tier {kinds[0]}")
+            elif "storage" in notes.platforms:  # named: the kind says how it is reached
                 notes.text.record(found, "access to the storage")
-            elif not (is_existing(notes.text, found) or rule(r"<OLD_BEFORE>").search(notes.text.before(found.start))):
-                items = notes.catalog.storage.items()
-                keys = [key for key, item in items if item.kind in kinds and (item.orderable or "nfs" in item.kind)]
-                is_excluded = stance(notes.text.unblanked, found.start, found.end).kind == "exclude"
-                _allow(notes, "forbidden_storage" if is_excluded else "storage", keys)
-                called = " or ".join(name(kind) for kind in kinds)
-                notes.text.record(found, f"{'no' if is_excluded else 'only'} {called}")
+            elif not (is_existing(notes.text, found) or notes.text.is_after(found, r"<OLD_BEFORE>")):
+                _allow(notes, "storage", keys)
+                notes.text.record(found, f"only {' or '.join(map(name, kinds))}")
+
+
+def _is_planned(item: Any) -> bool:
+    return bool(item.orderable or item.kind in ("local", "nfs-server"))
 
 
 # --- software

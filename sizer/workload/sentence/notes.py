@@ -307,7 +307,7 @@ def _recordings(notes: Notes, found: Match, _: str) -> None:
 
 
 def _counted(notes: Notes, found: Match, _: str) -> None:
-    """A bare number as what it counts: racks at most 4; A100, at most 8; students (about 120); 12,000 studies of 90 MB."""
+    """A bare number as what it counts: racks at most 4; A100, at most 8; our students (about 120); 12,000 studies."""
     told = found.match.groupdict()
     noun = told.get("noun") or told.get("people") or ("people" if told.get("group") else "samples")
     noun, start = ("GPUs", found.match.end("of")) if told.get("of") else (noun, found.start)

@@ -1,6 +1,7 @@
 """A need in a sentence or two, as in a customer's mail, read into a request and into what has to be asked."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +15,13 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import usual_dataset
 from sizer.workload.sentence import notes as rules
 from sizer.workload.sentence import targets
-from sizer.workload.sentence.equipment import read_fabrics, read_gpu_memory, read_parts, read_setting, read_tier
+from sizer.workload.sentence.equipment import (
+    read_fabrics,
+    read_gpu_memory,
+    read_parts,
+    read_setting,
+    read_storage_kinds,
+)
 from sizer.workload.sentence.grammar import FILLERS, GRAMMAR, rule
 from sizer.workload.sentence.models import is_sized, read_kind_of_model, read_language, read_networks, read_outside
 from sizer.workload.sentence.names import names_of, short_name
@@ -101,15 +108,18 @@ def _untold(reading: Reading, things: list[Thing]) -> list[str]:
     """Numbers of the sentence, in digits or in words, that are in nothing that is told, whichever branch took them."""
     asked = (f"{one.words} {one.reason}" for one in reading.questions)
     told = " ; ".join([*reading.unread, *asked, *(phrase.words or phrase.meaning for phrase in reading.phrases)])
-    read = [one for one in reading.phrases if one.words]
+    read, of_things = (
+        {at for one in some for at in range(one.start, one.end)}
+        for some in ([one for one in reading.phrases if one.words], things)
+    )
     digits = (one.span() for one in re.finditer(r"(?<![\w.,-])\d(?:[\d.,']*\d)?(?![\w-])", reading.sentence))
-    places = [(start, end) for start, end in digits if not any(one.start <= start < one.end for one in things)]
+    places = [place for place in digits if place[0] not in of_things]
     # Of work that no request states its names, too.
     places += [(one.start, one.end) for one in things if isinstance(one, Amount) or not reading.request]
     lost = []
     for start, end in sorted(places):
         words = reading.sentence[start:end].strip(" ,;.")
-        is_told = any(one.start < end and start < one.end for one in read) or words.lower() in _ARTICLES
+        is_told = not read.isdisjoint(range(start, end)) or words.lower() in _ARTICLES
         if not is_told and not re.search(rf"(?<!\w){re.escape(words)}(?!\w)", told):
             lost.append(words)
     return lost
@@ -351,7 +361,7 @@ def _read(notes: Notes) -> None:
     rules.read_growth(notes)
     rules.read_rules(notes, "early")
     rules.read_ranking(notes)
-    read_tier(notes)
+    read_storage_kinds(notes, "tiers")
     if not served:
         rules.read_team(notes)
     rules.read_rules(notes, "limits")
@@ -378,15 +388,19 @@ def _ask_places(notes: Notes) -> None:
     kinds = {one.kind for one in text.amounts} - {"n", "percent", "years"}
     kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
     has_network = notes.dnns or notes.own_model or notes.own_network
-    for found in text.each("{" + "|".join(sorted(kinds)) + "}") if kinds and has_network else ():
+    said = Counter((one.kind, one.high) for one in text.amounts)
+    for found in text.each(r"[\ue000-\uf8ff]") if has_network and kinds else ():
+        if not found.quantities(*kinds):
+            continue
         # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
         at, value = found.things[0].start, found.value
-        if any((one.kind, one.high) == (value.kind, value.high) for one in text.amounts if one is not value):
+        if said[value.kind, value.high] > 1:
             text.record(found, "said again")
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
         if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
-            key = "place needed" if value.kind in places["needed"].split() else "place"
+            is_deadline = value.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
+            key = "place needed" if is_deadline or value.kind in places["needed"].split() else "place"
             notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
 
 
@@ -415,7 +429,11 @@ def _request(notes: Notes) -> dict[str, Any]:
         for found in notes.text.each(rf"\b(?:{words})\b") if words and sized & {usual, *networks} else ():
             notes.text.record(found, "what the network is for")
     if not _tells_job(notes):
-        notes.ask("job", answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]))
+        is_undecided = rule("<UNDECIDED>").search(notes.text.sentence) is not None
+        notes.ask(
+            "job undecided" if is_undecided else "job",
+            answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]),
+        )
     if not notes.has_target and not {"limit", "number"} & asked:
         targets.ask_target(notes)
     if targets.is_served(notes) and notes.has_target:

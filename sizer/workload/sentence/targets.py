@@ -466,7 +466,7 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, "requests_per_s", rate, meaning)
 
 
-def _calls(notes: Notes, found: Match, key: str) -> None:
+def _calls(notes: Notes, found: Match, _: str) -> None:
     """What is done so often, each time with so many requests."""
     often = next(iter(notes.text.within("{documents/time|jobs/time|runs/time|documents}")), None)
     if often is not None:
@@ -567,7 +567,7 @@ def _pages(notes: Notes, found: Match, _: str) -> None:
 
 def _lengths(notes: Notes, found: Match, _: str) -> None:
     """8k/1k: tokens in, then out."""
-    first, second = found.quantities()[:2]
+    first, second = (found.quantities() * 2)[:2]
     notes.work |= {"input_tokens": first.length, "output_tokens": second.length}
     notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
 

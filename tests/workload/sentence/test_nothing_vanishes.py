@@ -56,7 +56,7 @@ def test_every_number_of_a_sentence_is_told(number: str, sentence: str, branch: 
     reading = read_sentence(f"{sentence} , {branch} {number}", catalog())
     if reading.refused and not reading.request:
         return
-    for quantity in quantities_in(reading.sentence, 0, len(reading.sentence)):
+    for quantity in quantities_in(reading.sentence, [(0, len(reading.sentence))]):
         assert reading.sentence[quantity.start : quantity.end].split()[0].lower() in told(reading)
 
 

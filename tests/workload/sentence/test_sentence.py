@@ -53,15 +53,15 @@ PIECES = (
     *("40.000", "1e9", "between", "and", "16 V100", "64 H100", "3D U-Net", "10 data scientists", "not", "no more than"),
     *(
         "in a day",
+        "as cheap as possible",
         "-",
         "$",
         "kEUR",
         "500k",
         "%",
-        "as cheap as possible",
         "Dell",
         "existing",
-        "2 racks",
+        "racks",
         "0",
         "½",
         "\u202f",
@@ -108,10 +108,3 @@ def test_a_text_twice_as_long_takes_at_most_about_twice_the_steps(piece):
 
     once, twice = (steps((piece * MAX_CHARACTERS)[:length]) for length in (MAX_CHARACTERS // 2, MAX_CHARACTERS))
     assert twice < 2.5 * once
-
-
-@pytest.mark.parametrize("words", ["2 GB/s per GPU of storage throughput", "20 GB/s"])
-def test_a_rate_of_something_else_is_asked_about_or_left_unread(words):
-    reading = read_sentence(f"Fine-tune Llama 3 70B on 64 H100, {words}", catalog())
-    assert "data" not in reading.request
-    assert reading.unread or any(one.startswith("2 GB/s per GPU") for one in reading.assumptions)
