@@ -322,28 +322,23 @@ def resolved_one(request: SizingRequest, index: int, catalog: Catalog, calibrati
 
 def _with_batches(work: ResolvedWorkload, catalog: Catalog, calibration: Calibration) -> ResolvedWorkload:
     def work_out() -> tuple[Mapping[str, int], Mapping[str, BatchSizes]]:
-        measured = {
-            key for key in catalog.gpus if published_runs(work.mlperf) and measured_rates.is_measured(work, key)
-        }
-        by_size = [key for key in catalog.gpus if key in measured or work.recipe is not None]
+        gpus = catalog.gpus if published_runs(work.mlperf) else {}
+        measured = {key for key in gpus if measured_rates.is_measured(work, key)}
+        # What the customer measured is trained with the batch of it.
+        grows = work.recipe is not None and not work.request.measured
+        by_size = [key for key in catalog.gpus if key in measured or grows]
         others = [key for key in catalog.gpus if key not in by_size]
-        like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
-        like = like if published_runs(like) else ""
 
-        def most(gpu: str) -> float:
-            if gpu not in measured:
-                return default_batch(work, gpu, calibration, catalog, like)
-            known = measured_rates.accelerator(gpu)
-            assert known is not None
-            return measured_rates.largest_batch(work.mlperf, known)
+        def soonest(gpu: str) -> BatchSizes:
+            known = measured_rates.accelerator(gpu) if gpu in measured else None
+            most = measured_rates.largest_batch(work.mlperf, known) if known else usual(gpu)
+            return measured_rates.soonest_batches(work, gpu, most, calibration, catalog)
+
+        def usual(gpu: str) -> int:
+            return default_batch(work, gpu, calibration, catalog)
 
         # A question about one design reads the batch of its GPU alone.
-        return (
-            DeferredValues(others, lambda gpu: default_batch(work, gpu, calibration, catalog, like)),
-            DeferredValues(
-                by_size, lambda gpu: measured_rates.soonest_batches(work, gpu, most(gpu), calibration, catalog)
-            ),
-        )
+        return DeferredValues(others, usual), DeferredValues(by_size, soonest)
 
     batches, batch_sizes = _batches(catalog, calibration).get(network_key(work), work_out)
     return replace(work, batches=batches, batch_sizes=batch_sizes)
@@ -353,9 +348,7 @@ _Batches = tuple[Mapping[str, int], Mapping[str, BatchSizes]]
 _batches: Callable[[Catalog, Calibration], StoredAnswers[_Batches]] = stores_by_catalog(_MOST_STORED)
 
 
-def default_batch(
-    work: ResolvedWorkload, gpu_id: str, calibration: Calibration, catalog: Catalog, like: str = ""
-) -> int:
+def default_batch(work: ResolvedWorkload, gpu_id: str, calibration: Calibration, catalog: Catalog) -> int:
     """Batch of a workload that states none: the one that the customer measured, else the largest that the fitted memory
     allows, no larger than a published one.
 
@@ -376,8 +369,9 @@ def default_batch(
     own = [rate.batch_per_gpu for rate in work.request.measured if rate.batch_per_gpu is not None]
     if own and max(own) <= largest:
         return max(own)  # another one trains otherwise, and how much faster nobody measured
-    known = measured_rates.accelerator(gpu_id) if like and work.own_kind is None else None
-    if known is not None:
+    like = "" if work.like is None or work.is_inference else catalog.dnns[work.like].mlperf
+    known = measured_rates.accelerator(gpu_id) if work.own_kind is None else None
+    if known is not None and published_runs(like):
         most = max(most, measured_rates.largest_batch(like, known))
     # Largest power of two, or one and a half times one, that is not above a batch; at least 1.
     batch = min(largest, most, *own)

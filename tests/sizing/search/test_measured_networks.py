@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.engine import StoredFits, kind_of
@@ -16,6 +18,7 @@ from sizer.calibrate.notes import FitNote
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
+from sizer.physical.platforms import platforms
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sample_unit
 from sizer.sizing.best_design import best_design
@@ -25,6 +28,7 @@ from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.measured_rates import _anchor_correction, accelerator, largest_batch
 from sizer.sizing.stages.platform_columns import ComputeGroup
+from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from tests.catalog.test_new_generation import FOLDER
 from tests.factories import examples
@@ -194,6 +198,47 @@ def test_batches_are_among_the_published_ones_and_fall_with_the_cluster():
     assert (n * sizes.at(n) <= 2048).all()
     # Between the listed numbers the batch is that of the next one below.
     assert sizes.at(9) == sizes.at(8)
+
+
+@given(
+    st.sampled_from(
+        [
+            ("resnet50", "resnet50-90-epochs", "dgx-b200", "ai400x2"),
+            ("resnet50", "resnet50-mlperf-v0.6", "dgx-1", "isilon-f800"),
+            ("resnet101", "resnet101-90-epochs", "dgx-1", "isilon-f800"),
+            ("retinanet", "retinanet-mlperf-v5.0", "dgx-b200", "ai400x2"),
+            ("stable-diffusion-v2", "stable-diffusion-v2-mlperf-v5.0", "dgx-h200", "ai400x2"),
+        ]
+    ),
+    st.floats(600, 1e5),
+)
+@settings(max_examples=15, deadline=None)
+def test_more_servers_never_make_a_time_unlikely(training, time_s):
+    """With the batch that trains soonest; 1 % for batches that are whole numbers and the fit of the draws."""
+    dnn, recipe, server, storage = training
+    work = {"dnn": dnn, "recipe": recipe, "target": {"time_to_train_s": time_s}}
+    asked = {"workload": [work], "platforms": {"servers": [server], "storage": [storage]}}
+    of = SizingRequest.from_dict(asked)
+    [work] = resolved(of, CATALOG, stored_calibration())
+    platform, servers = platforms(CATALOG, of)[0], np.arange(1, 129)
+    chance = run_on(of, work, platform, servers, 1000, np.inf, CATALOG, stored_calibration()).probability
+    most = np.maximum.accumulate(chance)
+    assert (most - chance)[most >= 0.9].max(initial=0.0) < 0.01
+
+
+def test_a_larger_data_set_bears_a_larger_batch():
+    """A thousand times the images have as many steps in an epoch with a thousand times the batch."""
+    sizes = []
+    for samples in (1_281_167, 1_281_167_000):
+        data = {"name": "images", "n_samples": samples, "sample_bytes": 113_000}
+        more = {"dataset": data, "recipe": "resnet50-90-epochs"}
+        [work] = resolved(
+            request("resnet50", "dgx-b200", {"samples_per_s": 1e6}, **more), CATALOG, stored_calibration()
+        )
+        sizes.append(work.batch_sizes["b200-sxm-180gb"])
+    # Goyal et al. 2017: accuracy held up to 8,192 images a step.
+    assert 4096 <= 512 * sizes[0].at(512) <= 32_768
+    assert sizes[1].at(512) == sizes[1].at(1)
 
 
 @pytest.mark.parametrize(
