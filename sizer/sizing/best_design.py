@@ -18,7 +18,7 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
-# Servers that most requests do with: where money orders designs, no larger one need be looked at. Of many platforms, with
+# Servers that most requests do with: where money orders designs, no larger one need be looked at. Of many platforms,
 # the newest GPUs among them, a few do. Where larger ones may come before, so many times as many at least are looked at,
 # and at most; all of them where that is more than half.
 _FIRST_LOOK, _FEW, _MANY_PLATFORMS = 32, 8, 1000
