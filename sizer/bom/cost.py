@@ -88,7 +88,7 @@ class ItemPrices:
             )
             for place in sorted(shares)
         }
-        return cls(np.array(each).reshape(len(items), -1).T, supported)
+        return cls(np.array(each).reshape(len(items), prices.heights.size).T, supported)
 
     def amounts(self, pieces: ArrayLike) -> Floats:
         """Cost of so many pieces of each item, shape (heights, items, designs) for (items, designs). [currency]

@@ -315,7 +315,7 @@ def cost_of(
     """The same cost of (items, rows) pieces, and the rows in which everything has a price."""
     cents = _net_cents(items, catalog, book, currency)
     is_open = np.isnan(cents)
-    return np.where(is_open, 0.0, cents) @ pieces / 100, ~pieces[is_open].any(axis=0)
+    return np.where(is_open, 0.0, cents) @ pieces / 100, np.logical_not(pieces[is_open].any(axis=0))
 
 
 @lru_cache(maxsize=4096)

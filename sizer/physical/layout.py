@@ -184,7 +184,7 @@ def building_plan(
     lengths_m = link_lengths_m(places, platform.rack, a_device, b_device, pdu_rack)
     ends = accumulate(run.a_device.size for run in runs)
     of_runs = [lengths_m[end - run.a_device.size : end] for run, end in zip(runs, ends, strict=True)]
-    planned = planned_cables(runs, of_runs, _cables(catalog))
+    planned = planned_cables(runs, of_runs, tuple(catalog.cables.values()))
     cables = [
         CableRun(run, of_run, choices, number)
         for run, of_run, (choices, number) in zip(runs, of_runs, planned, strict=True)
@@ -383,10 +383,6 @@ def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
     if room is not None or group.is_delivered:
         return 0.0
     return group.rack.weight_kg.value if group.rack.weight_kg is not None else None
-
-
-def _cables(catalog: Catalog) -> tuple[Cable, ...]:
-    return tuple(catalog.cables.values())
 
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:

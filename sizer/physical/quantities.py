@@ -110,7 +110,9 @@ def _quantities(
     standing = _standing(platform, rows, existing, fabric)
     if standing is not None:
         data = data_networks(platform, standing, fabric)
-        components = _without(components, _around(platform, catalog, standing, rows, existing, placed, data))
+        # The networks around equipment that runs today are there.
+        around = _around(platform, catalog, standing, rows, existing, placed, data)
+        components = [one for part in components for one in _parted(part, around.get((part.role, part.item), 0))]
     racks = parts.rack_parts(catalog, groups, placed, components)
     if standing is not None and not existing.racks:
         heights_u = {part.item: float(_each(device_of(part.item))[0][0, 0]) for part in devices}
@@ -355,11 +357,6 @@ def _around(
         found[Role.FABRIC_MANAGER, platform.fabric_manager.id] = standing.managers
         found[Role.STORAGE_FABRIC_MANAGER, platform.fabric_manager.id] = standing.storage_managers
     return found
-
-
-def _without(components: Sequence[Component], around: Mapping[tuple[Role, str], Ints]) -> list[Component]:
-    """Components of which the networks around equipment that runs today are there."""
-    return [one for part in components for one in _parted(part, around.get((part.role, part.item), 0))]
 
 
 def _parted(part: Component, there: Ints | int) -> list[Component]:

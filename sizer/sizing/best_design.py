@@ -9,6 +9,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
+from sizer.physical.platforms import platforms
 from sizer.sizing.growth.growth_plan import first_purchases
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, most_servers, search
@@ -17,9 +18,11 @@ from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError, is_by_cost
 from sizer.workload.request import SizingRequest
 
-# Servers that most requests do with: where money orders designs, no larger one need be looked at. Where some may come
-# before, so many times as many at least are, and at most; all of them where that is more than half.
-_FIRST_LOOK, _LEAST_MORE, _MOST_MORE = 8, 2, 4
+# Servers that most requests do with: where money orders designs, no larger one need be looked at. Of many platforms,
+# the newest GPUs among them, a few do. Where larger ones may come before, so many times as many at least are looked at,
+# and at most; all of them where that is more than half.
+_FIRST_LOOK, _FEW, _MANY_PLATFORMS = 32, 8, 1000
+_LEAST_MORE, _MOST_MORE = 2, 4
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     # What a larger design cannot be kept out of by its cost is not settled by a few sizes.
-    most, few = most_servers(request), _FIRST_LOOK
+    most = most_servers(request)
+    few = _FEW if len(platforms(catalog, request)) > _MANY_PLATFORMS else _FIRST_LOOK
     while 2 * few <= most and is_by_cost(request):
         try:
             first_look = search(request, catalog, calibration, most=few, only_running=True)

@@ -466,9 +466,12 @@ def test_a_design_is_counted_once() -> None:
         counted.extend(zip(servers.tolist(), nodes.tolist(), strict=True))
         return quantities(PLATFORMS[0], servers, nodes, catalog=catalog())
 
-    table = PartTable(count)
-    for sizes in ([1, 2, 3], [2, 3, 30], [1, 2, 3, 30], [30, 1]):
-        table.designs(np.array(sizes), np.full(len(sizes), 4))
+    table = PartTable(count, unit=4)
+    for sizes, nodes in (([1, 2, 3], 4), ([2, 3, 30], 16), ([1, 2, 3, 30], 6), ([30, 1], 20), ([3, 30], 8)):
+        found = table.designs(np.array(sizes), np.full(len(sizes), nodes))
+        assert pieces(found.components, 1) == pieces(
+            quantities(PLATFORMS[0], sizes, nodes, catalog=catalog()).components, 1
+        )
     assert len(counted) == len(set(counted)) > 4
 
 

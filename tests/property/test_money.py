@@ -95,7 +95,7 @@ def order(of: SizingRequest, catalog: Catalog) -> list[tuple[str, str, int]]:
     """Platforms in their order, with their servers."""
     counts = search(of, catalog, stored_calibration())
     evaluated = counts.evaluated
-    rows = Ranking(counts).all()
+    rows = list(Ranking(counts).one_by_one())
     keys = [evaluated.platforms[int(evaluated.space.platform[row])].key for row in rows]
     return [(*key, int(evaluated.space.n_servers[row])) for key, row in zip(keys, rows, strict=True)]
 

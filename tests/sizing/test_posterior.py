@@ -263,7 +263,7 @@ def _storage(counts: PartCounts, row: int) -> str:
 def test_a_design_without_unknowns_comes_first_by_every_key(rank_by: str | None) -> None:
     """HNAS: no source prints a bandwidth or the capacity of a configuration; the F800 has both."""
     counts = _searched(**({} if rank_by is None else {"rank_by": rank_by}))
-    order = Ranking(counts).all()
+    order = list(Ranking(counts).one_by_one())
     assert [_storage(counts, row) for row in order] == ["isilon-f800", "hnas"]
     assert counts.conditional[order].tolist() == [False, True]
     assert [_storage(counts, row) for row in Ranking(counts).first(1)] == ["isilon-f800"]

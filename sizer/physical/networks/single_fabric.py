@@ -170,7 +170,8 @@ def _network(asked: FabricAsked, catalog: Catalog | None) -> tuple[SwitchTree, i
         tree = _of_switch(np.array([total]), switch, ratio or 1.0, catalog)
     else:
         return _rails(asked, total, ports)
-    return tree, total, _spread(total, int(tree.leaves[0]))
+    each, more = divmod(total, int(tree.leaves[0]))
+    return tree, total, each + (np.arange(tree.leaves[0]) < more)
 
 
 def _rails(asked: FabricAsked, total: int, ports: int) -> tuple[SwitchTree, int, Ints]:
@@ -187,19 +188,12 @@ def _rails(asked: FabricAsked, total: int, ports: int) -> tuple[SwitchTree, int,
     tree = tree.with_free_ports(free)
     leaves = int(tree.leaves[0])
     if not nodes or leaves < 2 or not tree.fits.all():
-        return tree, total, _filled(total, down if leaves > 1 else ports, leaves)
+        each = down if leaves > 1 else ports
+        return tree, total, np.clip(total - each * np.arange(leaves), 0, each)
     loads = np.bincount(rule.places(nodes, room)[0], minlength=leaves)
     for _ in range(asked.other_ports):
         loads[int(np.argmin(loads))] += 1
     return tree, total, loads
-
-
-def _filled(total: int, down: int, leaves: int) -> Ints:
-    return np.clip(total - down * np.arange(leaves), 0, down)
-
-
-def _spread(total: int, leaves: int) -> Ints:
-    return np.array([total // leaves + (number < total % leaves) for number in range(leaves)], dtype=np.int64)
 
 
 def _modules(tree: SwitchTree, loads: Ints, each: int) -> int:

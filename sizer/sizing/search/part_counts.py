@@ -212,15 +212,16 @@ class PartCounts:
         self.expected_cost[rows] = middle if is_ours else self.cost[rows]
         # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
         self.likely_cost[rows] = self.ranking_cost[rows] = np.round(likely, 2)
-        if self.ownership_rates is not None:
-            owned = row_totals(found, platform, self.unit_prices, self.ownership_rates)[1]
+        rates = self.ownership_rates
+        if rates is not None:
+            owned = row_totals(found, platform, self.unit_prices, rates)[1]
             self.ranking_cost[rows] = np.round(owned, 2)
         if self.purchase.size:
             self.purchase[:, rows] = purchase(platform, found.components, request.existing, self.catalog)
         limits = request.limits
         is_limited = limits.power_w is not None or limits.rack_power_w is not None
         self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
-        self.energy_is_open[rows] = found.draw_is_open & self._pays_energy
+        self.energy_is_open[rows] = found.draw_is_open & (rates is not None and rates.electricity_per_kwh is not None)
         passes = self.limits_of(found, self.expected_cost[rows])
         if (most := self.request.limits.gpus) is not None:
             passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
@@ -350,10 +351,6 @@ class PartCounts:
         if limits.power_w is None and limits.rack_power_w is None:
             return np.zeros(len(platforms), dtype=np.int64)
         return _needs(platforms)[4, :, 0].astype(np.int64)
-
-    @property
-    def _pays_energy(self) -> bool:
-        return self.ownership_rates is not None and self.ownership_rates.electricity_per_kwh is not None
 
     @cached_property
     def ownership_rates(self) -> OwnershipRates | None:

@@ -451,10 +451,6 @@ class Ranking:
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
-    def all(self) -> list[int]:
-        """Best row of every platform, in the order in which documents show them."""
-        return list(self.one_by_one())
-
     def n_compared(self) -> int:
         """Platforms (kinds of server and storage) of which some design meets the targets and may fit the room.
 
@@ -490,11 +486,11 @@ class Ranking:
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
-        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted."""
+        """The first ``n`` of :meth:`one_by_one`; only the platforms that could be among them are counted."""
         return list(islice(self.one_by_one(), n))
 
     def one_by_one(self) -> Iterator[int]:
-        """Rows of :meth:`all`, each found when it is asked for."""
+        """Best row of every platform in the order in which documents show them, each found when it is asked for."""
         return self._preferred_first(self.without_preference())
 
     def without_preference(self) -> Iterator[int]:
@@ -769,9 +765,9 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
     front, points = np.zeros((0, 4)), []
     counted: list[tuple[float, ...]] = []  # what designs cost and take, and their rows
     # Rows of each platform that no point is as good as, by their bounds, and the points that they were compared with.
-    ahead = {
-        index: (_rows_of(could, index, n_sizes), 0) for index in np.unique(np.flatnonzero(could) // n_sizes).tolist()
-    }
+    rows = np.flatnonzero(could)
+    platforms, starts = np.unique(rows // n_sizes, return_index=True)
+    ahead = {index: (some, 0) for index, some in zip(platforms.tolist(), np.split(rows, starts[1:]), strict=False)}
     heap = [(float(bounds[rows, 0].min()), index) for index, (rows, _) in ahead.items()]
     heapify(heap)
     while heap or counted:
@@ -799,12 +795,6 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         for values in _exact(counts, rows, bounds[:, 1], known, is_over, front).tolist():
             heappush(counted, tuple(values))
     return points
-
-
-def _rows_of(could: Bools, index: int, n_sizes: int) -> Ints:
-    """Rows of one platform that could be built."""
-    start = index * n_sizes
-    return np.asarray(start + np.flatnonzero(could[start : start + n_sizes]))
 
 
 def _is_beaten(values: Floats, front: Floats) -> Bools:

@@ -201,7 +201,7 @@ def ranked(target, **more):
     platforms = {"servers": SERVERS, "storage": ["xe7745-nvme", "as-8125gs-tnhr-nvme", "gb200-nvl72-nvme"]}
     asked = SizingRequest.from_dict({"date": "2026-11-28", "workload": [work], "platforms": platforms, **more})
     counts = search(asked, catalog(), stored_calibration())
-    return counts, Ranking(counts).all()
+    return counts, list(Ranking(counts).one_by_one())
 
 
 def parts(counts, row):
@@ -226,7 +226,7 @@ def test_the_fastest_is_the_one_that_surely_is():
     platforms = {"gpus": ["mi325x-256gb", "h200-sxm-141gb"]}
     asked = {"workload": [work], "platforms": platforms, "limits": {"servers": 1}, "confidence": 0.8, "rank_by": "time"}
     counts = search(SizingRequest.from_dict({"date": "2026-11-28", **asked}), catalog(), stored_calibration())
-    order = np.array(Ranking(counts).all())
+    order = np.array(list(Ranking(counts).one_by_one()))
     evaluated, gpu = counts.evaluated, counts.evaluated.first.comp.gpu
     kinds = evaluated.kind_of_class[evaluated.class_of[evaluated.space.platform[order]]]
     median, log_sd = np.broadcast_to(gpu.median, gpu.log_sd.shape)[kinds, 0], gpu.log_sd[kinds, 0]

@@ -69,7 +69,7 @@ def test_of_designs_that_cost_the_same_the_one_for_x86_and_cuda_leads():
     local = {"storage": ["nvme-to-confirm", "xe7745-nvme"]}
     asked = SizingRequest.from_dict({"workload": [work], "platforms": platforms | local})
     counts = search(asked, shipped_catalog(), stored_calibration())
-    leader, *others = Ranking(counts).all()
+    leader, *others = Ranking(counts).one_by_one()
     platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[leader])]
     assert (platform.server.id, platform.other_software) == ("xe7745", None)
     assert [is_tied(counts, leader, row) for row in others] == [True]
@@ -89,8 +89,8 @@ def test_a_narrow_price_band_alone_puts_no_arm_server_first():
     racks = [{"name": "R1", "free_u": 12, "first_free_u": 20, "power_w": "6 kW"}]
     asked = {"workload": [work], "platforms": allowed, "site": {"feeds": "N"}, "existing": {"racks": racks}}
     counts = search(SizingRequest.from_dict(asked), shipped_catalog(), stored_calibration(), most=2)
-    arm = next(row for row in Ranking(counts).all() if is_arm(counts, row))
-    first = next(row for row in Ranking(counts).all() if not is_arm(counts, row))
+    arm = next(row for row in Ranking(counts).one_by_one() if is_arm(counts, row))
+    first = next(row for row in Ranking(counts).one_by_one() if not is_arm(counts, row))
     assert counts.ranking_cost[first] > MOST_TIED * counts.ranking_cost[arm]
     assert counts.expected_cost[first] < counts.expected_cost[arm]
     assert Ranking(counts).first(1) == [first]
