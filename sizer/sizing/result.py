@@ -265,7 +265,7 @@ class ServedDay:
 
 @dataclass(frozen=True)
 class Night:
-    """What a training that runs at night alone gets of the GPUs."""
+    """What a generation or a training that runs at night alone has of the GPUs."""
 
     first_hour: int
     hours: int
@@ -312,7 +312,7 @@ class WorkloadAnswer:
     language: LanguageAnswer | None = None  # how the training of a language model is divided over the GPUs
     serving: ServingAnswer | None = None  # and a language model in use; its samples are requests
     day: ServedDay | None = None  # of a language model in use; None where it serves nothing within its limits
-    night: Night | None = None  # of a training at night
+    night: Night | None = None  # None: it may run at all hours
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large
     stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
     stack_worth: Deferred[StackDefault | None] | None = None  # what that is worth; of the described design only

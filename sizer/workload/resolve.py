@@ -109,7 +109,7 @@ class ResolvedWorkload:
     own_kind: str | None = None
     checkpoints: Checkpoints | None = None  # None of what only reads
     others: OtherStreams | None = None  # what runs beside; None where the request says nothing of it
-    night: NightWork | None = None  # of a language model that is trained at night alone
+    night: NightWork | None = None  # of a generation or a training of a language model in these hours alone
 
     def batch_on(self, gpu_id: str, n_gpus: float = 1.0) -> int:
         """Samples of one step on one of so many GPUs of a kind."""
@@ -186,7 +186,13 @@ def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) 
     return tuple(resolve_one(request, index, catalog, measured) for index in range(len(request.workload)))
 
 
-def _check_cost_per_token(request: SizingRequest, catalog: Catalog) -> None:
+def _check_of_tokens(request: SizingRequest, catalog: Catalog) -> None:
+    carbon = request.site.carbon_g_per_kwh
+    if carbon is not None and not any(is_served(work) for work in request.workload):
+        raise RequestError(
+            f"site.carbon_g_per_kwh = {carbon:g}: the carbon of a million tokens is told of models in use, and no "
+            "workload is one; remove the key, or write task = 'serving'"
+        )
     asked = None if request.ownership is None else request.ownership.cost_per_million_tokens
     if asked is not None and not any(trains_language(work, catalog) for work in request.workload):
         raise RequestError(
@@ -224,7 +230,8 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         others_served = _served_beside(request, index, catalog)
         beside = tuple(one for one in others_served if one.night_hours is None)
         if work.night_hours is not None:
-            beside = _night(work, beside, place).serves
+            night = _night(work, beside, place)
+            beside = night.serves
         serving = replace(_served(request, index, catalog), shares_with=beside)
     else:
         check_not_served(work, place)
@@ -239,7 +246,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
                 "[team], whose jobs run at night, too; remove it"
             )
         check_length(work, place)
-    _check_cost_per_token(request, catalog)
+    _check_of_tokens(request, catalog)
     for number, job in enumerate(() if request.team is None else request.team.job):
         if job.duration_gpu is not None:
             look_up(catalog.gpus, job.duration_gpu, f"team.job.{number}.duration_gpu", "GPU")

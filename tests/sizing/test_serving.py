@@ -151,13 +151,14 @@ def test_a_day_a_failure_and_carbon_keep_their_laws(model, per_s, hours):
         assert (one.probability or 0.0) >= (server.probability or 0.0)
 
 
-def test_a_day_is_what_hand_arithmetic_makes_of_it():
-    """365 tokens of a million requests; 24 hours at the typical power, 1.3 as much with cooling, 380 g a kWh."""
+@pytest.mark.parametrize("grams", [0.0, 190.0, 380.0])
+def test_a_day_is_what_hand_arithmetic_makes_of_it(grams):
+    """365 tokens of a million requests; 24 hours at the typical power, 1.3 as much with cooling."""
     hours = [3] * 8 + [1] * 16  # the mean is (8 + 16 / 3) / 24 of the peak
     asked = request({"requests_per_day": 1e6}, output_tokens=365, load_by_hour=hours)
     asked = asked.model_copy(
         update={
-            "site": asked.site.model_copy(update={"carbon_g_per_kwh": 380.0, "pue_ratio": 1.3}),
+            "site": asked.site.model_copy(update={"carbon_g_per_kwh": grams, "pue_ratio": 1.3}),
             "rental": Rental(per_gpu_hour=Decimal("2.5")),
         }
     )
@@ -170,7 +171,7 @@ def test_a_day_is_what_hand_arithmetic_makes_of_it():
     assert day.tokens == pytest.approx(365e6, rel=1e-3)
     assert day.idle_share == pytest.approx(1 - 1e6 / 86_400 / float(answer.served.requests_per_s.value), rel=1e-3)
     assert day.kwh_per_million == pytest.approx(24 * kw / 365, rel=1e-3)
-    assert day.kg_co2_per_million == pytest.approx(24 * kw / 365 * 1.3 * 0.38, rel=1e-3)
+    assert day.kg_co2_per_million == pytest.approx(24 * kw / 365 * 1.3 * grams / 1e3, rel=1e-3)
     assert day.rented_per_million is not None
     assert day.rented_per_million.expected == pytest.approx(answer.served.gpus_used * 24 * 2.5 / 365, rel=1e-3)
     assert day.bought_per_million is not None
@@ -196,6 +197,14 @@ def test_a_night_has_what_the_day_leaves(hours):
     needed = chat.served.replicas_needed or 0
     taken = design.n_gpus - tuning.night.gpus
     assert needed / 3 <= taken / chat.served.gpus_of_replica + 1e-6 <= needed / 3 + 1
+    batch = {"name": "Batch", "task": "generation", "dnn": "llama-3-8b", "input_tokens": 800, "output_tokens": 200}
+    batch |= {"precision": "fp8", "night_hours": hours, "target": {"tokens_per_s": 5_000}}
+    both = SizingRequest.from_dict({"workload": [works[0], batch], "platforms": {"servers": ["dgx-h200"]}})
+    by_day, by_night = size(both, catalog()).design.workloads
+    assert by_day.served.work.shares_with == ()
+    assert by_night.served.work.asked_rate == pytest.approx(5_000 / 200 * 24 / hours)
+    assert by_night.day is not None
+    assert by_night.day.tokens == pytest.approx(5_000 * 86_400, rel=1e-3)
     works[1] = works[1] | {"target": {"time_to_train_s": "8 h"}}
     (_, short) = size(SizingRequest.from_dict({"workload": works}), catalog()).design.workloads
     assert short.workload.target.time_to_train_s == pytest.approx(min(8, hours) * 3600)

@@ -63,6 +63,12 @@ def test_what_is_left_open_is_that_of_the_use_and_listed():
     assert stated.serving.defaults == ()
 
 
+def test_carbon_is_of_models_in_use():
+    training = {"name": "work", "dnn": "resnet50", "target": {"gpus_busy": 8}}
+    with pytest.raises(RequestError, match="carbon_g_per_kwh"):
+        resolve(SizingRequest.from_dict({"workload": [training], "site": {"carbon_g_per_kwh": 380}}), catalog(), {})
+
+
 def test_a_generation_has_no_limits():
     found = served({"requests_per_s": 5}, task="generation", **LENGTHS).serving
     assert (found.first_token_s, found.token_s) == (None, None)

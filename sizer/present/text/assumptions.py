@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
 from sizer.catalog.schema import Dnn, Port, Software, Support
 from sizer.physical.notes import CableQuestion
@@ -114,6 +114,7 @@ _DEFAULTS = {
 _VALUES: dict[DefaultKind, Callable[[float], str]] = {
     DefaultKind.SAMPLE_BYTES: partial(si, unit="B"),
     DefaultKind.PREFIX_CACHED: percent,
+    DefaultKind.DAILY_PROFILE: significant,
     DefaultKind.ACTIVE_SHARE: percent,
     DefaultKind.FIRST_TOKEN: duration,
     DefaultKind.TOKEN_TIME: duration,

@@ -42,7 +42,8 @@ _BOUNDS = {
 
 def load_text(work: ServingWork) -> str:
     """What the target counts, with the meaning of "concurrent" that was used, and the requests that it comes to."""
-    rate = "" if work.asked_rate is None else f"{significant(work.asked_rate)} requests/s"
+    in_hours = f" in {work.night_hours} hours of the night" if work.night_hours else ""
+    rate = "" if work.asked_rate is None else f"{significant(work.asked_rate)} requests/s{in_hours}"
     number = grouped(work.number)
     active = None if work.asked_rate is None else work.active_users_of(work.asked_rate)
     match work.load_kind:
@@ -570,7 +571,8 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     if found is None:
         return []
     work, loads = found.work, answer.other_loads
-    used = sum(one.serving.gpus_used for one in design.workloads if one.serving is not None)
+    by_day = [one.serving for one in design.workloads if one.serving is not None and one.night is None]
+    used = sum(one.gpus_used for one in by_day)
     is_told = used < design.n_gpus and answer is design.workloads[0]
     stay = by_count(design.n_gpus - used, "stays", "stay")
     idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design {stay} idle" if is_told else ""

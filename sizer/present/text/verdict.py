@@ -305,7 +305,7 @@ def _served_texts(design: DesignAnswer) -> list[str]:
         for answer in design.workloads
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
-    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    served = [answer.serving for answer in design.workloads if answer.serving is not None and answer.night is None]
     found += [
         f"{answer.workload.name} has {significant(night.gpus)} of the {words.plural(design.n_gpus, 'GPU')} in "
         f"{night.hours} hours of the night from {night.first_hour}:00 on; models in use keep the others."

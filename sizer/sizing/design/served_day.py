@@ -29,7 +29,7 @@ def with_days(
         replace(
             answer,
             day=None if answer.serving is None else _day(design, answer, request, catalog, prices),
-            night=_night(design, run, catalog),
+            night=_night(design, answer, run, catalog),
         )
         for answer, run in zip(design.workloads, runs, strict=True)
     ]
@@ -69,8 +69,11 @@ def _day(
     )
 
 
-def _night(design: DesignAnswer, run: WorkloadRun, catalog: Catalog) -> Night | None:
-    if run.work.night is None:
+def _night(design: DesignAnswer, answer: WorkloadAnswer, run: WorkloadRun, catalog: Catalog) -> Night | None:
+    if (night := run.work.night) is None:
         return None
-    share = float(np.ravel(night_share(run.work.night, run.hosts(design.platform, catalog)))[0])
-    return Night(run.work.night.first_hour, run.work.night.hours, share * design.n_gpus)
+    if answer.serving is not None:
+        gpus = float(answer.serving.gpus_used)
+    else:
+        gpus = float(np.ravel(night_share(night, run.hosts(design.platform, catalog)))[0]) * design.n_gpus
+    return Night(night.first_hour, night.hours, gpus)
