@@ -53,7 +53,11 @@ def customer_copy(result: SizingResult) -> SizingResult:
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:
     """A design that a customer's copy compares: without prices."""
-    return replace(design, bill=unpriced_bill(design.bill), cost=None, owned=())
+    answers = (
+        replace(one, day=one.day and replace(one.day, bought_per_million=None, rented_per_million=None))
+        for one in design.workloads
+    )
+    return replace(design, bill=unpriced_bill(design.bill), cost=None, owned=(), workloads=tuple(answers))
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

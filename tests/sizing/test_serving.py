@@ -25,6 +25,7 @@ from sizer.physical.roles import Role
 from sizer.present.serving_charts import serving_charts
 from sizer.present.text.serving import replicas_text, serving_cautions, users_text
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.customer_copy import not_offered
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import _is_late
@@ -176,6 +177,9 @@ def test_a_day_is_what_hand_arithmetic_makes_of_it(grams):
     assert day.rented_per_million.expected == pytest.approx(answer.served.gpus_used * 24 * 2.5 / 365, rel=1e-3)
     assert day.bought_per_million is not None
     assert day.bought_per_million.expected == pytest.approx(cost.expected / (4 * 365.25 * 365), rel=1e-3)
+    # What a customer's copy compares has no price, in whatever unit.
+    hidden = not_offered(design).workloads[0].day
+    assert hidden == replace(day, bought_per_million=None, rented_per_million=None)
 
 
 @pytest.mark.parametrize("hours", [6, 12])

@@ -317,13 +317,16 @@ def failure_text(found: ServingAnswer) -> str:
             return "nothing"
         unit = "requests/s" if found.work.in_flight is None else "requests in flight"
         people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {people_text(found.work)})"
-        chance = "" if one.probability is None else f", the target with {probability_text(one.probability)}"
+        chance = (
+            ""
+            if one.probability is None
+            else f", probability of meeting the target {probability_text(one.probability)}"
+        )
         return f"{significant(one.rate)} {unit}{people}{chance}"
 
-    confidence = probability_text(found.work.confidence)
     return (
-        f"with {confidence} confidence serve{within(found.work)}: without one replica {left(found.after_replica)}; "
-        f"without one server {left(found.after_server)}"
+        f"without one replica {left(found.after_replica)}; without one server {left(found.after_server)};"
+        f"{within(found.work)} with {probability_text(found.work.confidence)} confidence"
     )
 
 
@@ -448,13 +451,13 @@ def cost_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
         text = f"{text}, {_each_text(bought, 1e3 / work.priced_tokens)} for 1{NARROW_SPACE}000 requests"
     # At one load around the clock, which nobody has: of a day that is stated the mean counts.
     less = "" if work.first_token_s is None or work.varies else " (at 8 hours a day three times as much)"
-    rent = "" if rented is None else f"; to rent as many GPUs in these hours {_each_text(rented)}"
+    rent = "" if rented is None else f"; renting as many GPUs for these hours costs {_each_text(rented)}"
     return f"{text}: its price over {YEARS} years at {_clock_text(found)}{less}, without energy, space and people{rent}"
 
 
 def _each_text(cost: TokenCost, pieces: float = 1.0) -> str:
     low, middle, high = (significant(end / pieces, 2) for end in (cost.low, cost.expected, cost.high))
-    return f"about {cost.currency}{NARROW_SPACE}{middle} ({low} to {high})"
+    return f"about {cost.currency}{NARROW_SPACE}{middle}{'' if low == high else f' ({low} to {high})'}"
 
 
 def _clock_text(found: ServingAnswer) -> str:
