@@ -138,7 +138,7 @@ def _cost(answer: WorkloadAnswer, owned: TokenCost | None, asked: Ownership | No
     if cost is None:
         return None
     price = float(asked.cost_per_million_tokens or 0.0) if asked is not None else 0.0
-    at, here = found.served_per_s, cost.expected
+    at, here = found.mean_tokens_per_s / work.priced_tokens / work.mean_load, cost.expected
     even = here * at / price if price else 0.0
     most = max(float(found.requests_per_s.value), at)
     reach = min(most, _LOADS_BEYOND * max(at, even))
@@ -150,9 +150,10 @@ def _cost(answer: WorkloadAnswer, owned: TokenCost | None, asked: Ownership | No
     tokens = f"a million {work.priced}"
     finding = f"At {significant(at)} requests/s {tokens} cost about {cost.currency} {significant(here, 2)} {basis}"
     if price:
-        than, where = (
-            ("less", f"from {significant(even, 2)} requests/s on") if even <= most else ("more", "at any load")
-        )
+        than, where = "more", "at any load"
+        if even <= most:
+            high = significant(cost.high * at / price, 2)
+            than, where = "less", f"from {significant(even, 2)} requests/s on ({high} at the high end of the price)"
         finding = f"Owning costs {than} than {cost.currency} {plain(price)} for {tokens} {where}"
     used = asked.utilization_fraction if asked is not None else None
     hours = f"in {words.percent(used)} of all hours" if used is not None else "around the clock"

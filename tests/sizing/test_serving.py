@@ -22,6 +22,7 @@ from sizer.catalog.model import Items
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
 from sizer.physical.roles import Role
+from sizer.present.serving_charts import serving_charts
 from sizer.present.text.serving import replicas_text, serving_cautions, users_text
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import not_offered
@@ -716,6 +717,24 @@ def test_the_curve_passes_the_design_and_has_runs_of_the_model():
     at = np.interp(curve.at[0], curve.token_s, curve.tokens_per_s.value)
     assert at == pytest.approx(curve.at[1], rel=0.03)
     assert len(curve.published) > 10
+
+
+def test_charts_pass_the_design_by_the_arithmetic_of_its_users_and_years():
+    """12 requests an hour of a tenth of all users; a year has 31,557,600 seconds; half the load costs twice as much."""
+    asked = request({"users": 3_000}, use="chat")
+    owned = {"years": 4, "electricity_per_kwh": 0.2, "cost_per_million_tokens": 2}
+    asked = SizingRequest.from_dict(asked.model_dump(mode="json", exclude_none=True) | {"ownership": owned})
+    result = size(asked, catalog())
+    design, (answer,) = result.design, result.design.workloads
+    charts = {one.id: one for one in serving_charts(design, answer, asked.ownership)}
+    found = answer.served
+    assert charts["capacity"].design[1] == pytest.approx(float(found.requests_per_s.value) * 3600 / 12 / 0.1)
+    assert charts["capacity"].level[0] == 3_000
+    million = design.ownership.expected / (1.0 * 500 * 4 * 31_557_600 / 1e6)
+    assert charts["cost"].design == pytest.approx((1.0, million))
+    assert charts["cost"].level[0] == 2
+    spent = [row["x"] * row["value"] for row in charts["cost"].rows]
+    assert spent == pytest.approx([million] * len(spent))
 
 
 def test_a_model_that_no_server_holds_takes_groups_of_whole_servers():

@@ -188,9 +188,10 @@ _SERVED_PX = 150
 def serving_figures(context: GuideContext, answer: WorkloadAnswer, number: int) -> dict[str, PageFigure | None]:
     """Figures of a model in use by what they show; empty of other workloads."""
     asked = context.result.request.ownership
-    charts = {
+    figures: dict[str, PageFigure | None] = dict.fromkeys(("load", "memory", "capacity", "day", "cost"))
+    figures |= {
         one.id: figure_of(one, number, context.palette, _SERVED_PX)
         for one in serving_charts(context.design, answer, asked)
     }
     memory = memory_drawing(answer)
-    return charts if memory is None else {**charts, "memory": drawn(f"memory-{number}", memory)}
+    return figures if memory is None else {**figures, "memory": drawn(f"memory-{number}", memory)}
