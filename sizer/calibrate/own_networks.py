@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ _LEAST_STEPS = 100
 # And has no more samples than any published one: recommenders in MLPerf train with 13,824 on each GPU.
 _MOST_SAMPLES = 16_384
 _FIT = "shares"
+FloatsT = TypeVar("FloatsT", float, Floats)
 prior_of = partial(engine.stated_prior, "own-networks")
 
 
@@ -125,7 +127,7 @@ def largest_batch(kind: str, forward_flop: float, n_samples: float) -> float:
     return max(published, min(filling, n_samples / _LEAST_STEPS, _MOST_SAMPLES))
 
 
-def filled_share(step_flop: float) -> float:
+def filled_share(step_flop: FloatsT) -> FloatsT:
     """Share of its rate that a GPU reaches in a step; ``step_flop``: of its forward pass. [FLOP]"""
     return step_flop / (step_flop + math.exp(own_networks().value("fill:all")))
 

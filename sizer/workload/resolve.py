@@ -122,13 +122,14 @@ class ResolvedWorkload:
             return int(self.batch_sizes[gpu_id].at(self.gpus_of_job(n_gpus)))
         return self.batches.get(gpu_id, self.batch_per_gpu)
 
-    def recipe_batch(self, global_batch: ArrayLike) -> ArrayLike:
+    def recipe_batch(self, global_batch: ArrayLike) -> Floats:
         """Batch with which the data set of the recipe has as many steps in an epoch as this one has.
 
         What a large batch costs is known of that data set. It leaves too few steps, a number of the network and its
         task: a larger data set has more of them. McCandlish et al. 2018, arXiv:1812.06162, equation 2.11.
         """
-        return global_batch if self.recipe_samples is None else global_batch * (self.recipe_samples / self.n_samples)
+        samples = self.n_samples if self.recipe_samples is None else self.recipe_samples
+        return np.asarray(global_batch, dtype=float) * (samples / self.n_samples)
 
     def recipe_share(self, epochs: Floats) -> Floats:
         """Epochs on this data set over those of the recipe on its own, which are ``epochs`` (...); never below one."""

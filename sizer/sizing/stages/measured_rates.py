@@ -134,13 +134,14 @@ def soonest_batches(
     batches = batches[batches <= most]
     n_gpus = np.unique(np.round(2 ** np.arange(0, math.log2(_MOST_GPUS), 1 / _PER_OCTAVE)))
     n, batch = n_gpus[:, None], batches[None, :]
-    curve = convergence_of(work.mlperf).curve() if work.recipe is None else None
-    length = calibration.epochs(work.recipe, work.recipe_batch(n * batch)) if curve is None else curve.at(n * batch)
+    if work.recipe is not None:
+        length, most_published = calibration.epochs(work.recipe, work.recipe_batch(n * batch)), np.inf
+    else:  # no target depends on the length: the steps are those of published runs
+        found = convergence_of(work.mlperf)
+        length, most_published = found.curve().at(n * batch), found.batches[1]
     log_time = np.log(length.value) - _log_rate(work, gpu_id, n, batch, calibration, catalog)
     log_time += normal_quantile(_CONFIDENCE) * np.hypot(np.log(length.high / length.value) / Z90, _RATE_LOG_SD)
-    if curve is not None:
-        # Without a recipe no target depends on the length: the steps are those of published runs.
-        log_time = np.where((n * batch > curve.batches[1]) & (batch > 1), np.inf, log_time)
+    log_time = np.where((n * batch > most_published) & (batch > 1), np.inf, log_time)
     # Of batches that train about as fast, the largest one has the highest rate: published runs chose it.
     soon = log_time <= log_time.min(axis=1, keepdims=True) + _ABOUT_AS_FAST
     largest = len(batches) - 1 - np.argmax(soon[:, ::-1], axis=1)
