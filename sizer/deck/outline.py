@@ -188,11 +188,6 @@ def verdict(context: GuideContext) -> Slide:
     )
 
 
-def _named(context: GuideContext, answer: WorkloadAnswer) -> str:
-    """How a sentence on the rate of a workload begins."""
-    return f"{answer.workload.name}: " if context.has_many_workloads else "Expected: "
-
-
 def _verdict_finding(context: GuideContext) -> str:
     result, design = context.result, context.design
     target = "all targets" if context.has_many_workloads else "the target"
