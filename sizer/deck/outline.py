@@ -67,8 +67,6 @@ _TASKS = {
     "serving": "for users",
     "generation": "on stored texts",
 }
-# A table of key figures with more workloads than these names only the most important figure of each.
-_MOST_DETAILED = 1
 
 
 def title(context: GuideContext) -> TitleSlide:
