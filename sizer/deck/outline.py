@@ -63,8 +63,6 @@ _TASKS = {
     "serving": "for users",
     "generation": "on stored texts",
 }
-# A table of key figures with more workloads than these names only the most important figure of each.
-_MOST_DETAILED = 1
 
 
 def title(context: GuideContext) -> TitleSlide:
@@ -182,11 +180,6 @@ def verdict(context: GuideContext) -> Slide:
         columns=(SlideColumn((options, Paragraphs((budget_line(result), *told, *more)))),),
         notes=notes(context, [*reason_texts(result), selection_text(result)]),
     )
-
-
-def _named(context: GuideContext, answer: WorkloadAnswer) -> str:
-    """How a sentence on the rate of a workload begins."""
-    return f"{answer.workload.name}: " if context.has_many_workloads else "Expected: "
 
 
 def _verdict_finding(context: GuideContext) -> str:

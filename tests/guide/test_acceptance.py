@@ -115,7 +115,7 @@ def test_an_appliance_passes_with_its_data_sheet_where_nobody_tested_it():
 
 
 def test_usable_capacity_is_raw_less_protection():
-    """One chassis of 96 TB at 25 % overhead (emc-overhead-15): 72 TB, 65.5 TiB, of which file systems leave nine tenths."""
+    """A chassis of 96 TB at 25 % overhead (emc-overhead-15): 72 TB, 65.5 TiB; nine tenths are left for files."""
     test = of("dgx1-f800-resnet50")["usable-capacity"]
     assert test.expect.startswith(f"72.0{SPACE}TB (65.5{SPACE}TiB)")
     assert test.passes.startswith(f"at least 64.8{SPACE}TB,")

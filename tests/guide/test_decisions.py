@@ -136,6 +136,20 @@ def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
     assert any(built.design.name in line for line in further_answers.decisions(context))
 
 
+def test_one_server_has_its_options_and_a_reserve_may_take_other_storage():
+    """A server that trains alone is built as we would; the small NAS of two servers takes no third one."""
+    one, two = (
+        guide_context(sized(f"workloads/{name}"), catalog(), Edition("guide"))
+        for name in ("detection", "fine-tune-overnight")
+    )
+    (asked, option), *others = summary.options(one)
+    assert option.design is one.design
+    assert (asked, [title for title, _ in others]) == ("As asked and as we would build it", ["With other parts"])
+    assert two.built.has_spare_server
+    assert two.built.design.n_servers == two.design.n_servers + 1
+    assert two.built.design.platform.storage.id != two.design.platform.storage.id
+
+
 def test_nothing_older_or_smaller_is_proposed_as_sold_today():
     """GH200 (Hopper, 2022) is no offer beside the RTX PRO 6000 (Blackwell, 2024), nor L40S (48 GB) beside H200."""
     day = datetime.date(2026, 11, 29)

@@ -116,7 +116,6 @@ SENTENCES = (
         "power is a lower bound", r"\nPower, maximum (?P<value>at least )?{N} k?W (?:at least )?{N} k?W typical", bound
     ),
     Sentence("typical power", r"\nPower, maximum (?:at least )?{N} k?W (?:at least )?{q} typical", quantity),
-    Sentence("GPUs", r"run on the same (?:{N} of )?{n} GPUs", number, GUIDE),
     # --- rates
     Sentence("rate", r"\n{q} throughput(?:, {w})?\n", quantity, of="workload or first"),
     Sentence("time to train", r"\n{time} time to train(?:, {w})?\n", quantity, of="workload or first"),
@@ -174,8 +173,6 @@ SENTENCES = (
     # --- networks and cables
     Sentence("ports used", IN_NETWORK + PORTS % ("{n}", "{N}"), number, BOTH, "network"),
     Sentence("ports free", IN_NETWORK + PORTS % ("{N}", "{n}"), number, BOTH, "network"),
-    Sentence("ports used", r"Figure \d+\. {net}: {n} ports in use, {N} free", number, GUIDE, "network"),
-    Sentence("ports free", r"Figure \d+\. {net}: {N} ports in use, {n} free", number, GUIDE, "network"),
     Sentence("end points", IN_NETWORK + r"{n} end points? on", number, GUIDE, "network"),
     Sentence("cables", r"Install {n} cables", number, ENGINEER),
     Sentence("cables", r"All cables {n}\b", number, ENGINEER),
