@@ -19,7 +19,7 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|(?<=\w)\+(?![\w+])")
 Pieces = tuple[str, ...]
 # Words of limits and of work, and units, that may be told with a letter wrong.
 _SAID = GRAMMAR["names"]["said"].split()
-_NEARLY = ("time", "tokens", "epochs", "servers", "money", "watts", "gpus")
+_NEARLY = ("time", "tokens", "epochs", "servers", "money")
 
 
 class Names:
@@ -115,9 +115,10 @@ class Names:
             best = max(meant, key=lambda one: meant[one] == one)
             is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
             is_counted = place > 0 and (words[place - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
-            if (best in _SAID and len(word) > 3) or (is_unit and is_counted):
+            is_said = best in _SAID and len(word) > 3 and (best[0], best[-1]) == (word[0], word[-1])
+            if is_said or (is_unit and is_counted):
                 yield start, end, best
-            if len(word) < 4 or best in _SAID or (is_unit and is_counted):
+            if best in _SAID or len(word) < 4 or (is_unit and is_counted):
                 continue
             _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):

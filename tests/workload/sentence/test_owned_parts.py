@@ -10,7 +10,6 @@ from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import ROOT
 from tests.workload.sentence.test_presales import values
 
-
 SENTENCE = "16 Zeus Z9000 in Thunder P4 boxes from Acme for OlympNet-7 at 9000 images/s"
 
 
