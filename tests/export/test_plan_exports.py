@@ -47,8 +47,8 @@ def test_the_dell_design_has_the_links_of_the_guide():
         ("compute fabric", "FDR InfiniBand"): 3,
         ("storage front end", "40 GbE"): 4,
         ("storage back end", "40 GbE"): 8,
-        # Host port and BMC of five servers; by assumption also four storage nodes, two switches, two back-end switches.
-        ("management", "1 GbE"): 10 + 4 + 4,
+        # Host port and BMC of five servers; by assumption four storage nodes, four switches and two PDUs.
+        ("management", "1 GbE"): 10 + 4 + 4 + 2,
     }
 
 
