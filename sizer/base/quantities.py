@@ -280,13 +280,13 @@ def significant(value: float, digits: int = 3) -> str:
     """Number rounded to ``digits`` significant digits, thousands grouped, no exponent: 0.0312, 4.20, 52 300."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
-    rounded = _rounded(value, digits)
+    rounded = rounded_to(value, digits)
     # Rounding can carry into the next digit (9.996 -> 10.0); the decimals follow the rounded number.
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return grouped(rounded, decimals)
 
 
-def _rounded(value: float, digits: int) -> float:
+def rounded_to(value: float, digits: int) -> float:
     """Value to ``digits`` significant digits, a tie away from zero, whatever its unit: 31,850 W are 31.9 kW."""
     if value == 0 or not math.isfinite(value):
         return value
@@ -306,7 +306,7 @@ def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
         return next(((factor, name) for limit, factor, name in times if value < limit), (units.DAY_S, "d"))
     if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
         return 1.0, unit
-    size = abs(_rounded(value, digits))
+    size = abs(rounded_to(value, digits))
     prefix, factor = next((p for p in reversed(_PRINTED_PREFIXES) if size >= p[1]), _PRINTED_PREFIXES[0])
     return factor, prefix + unit
 
@@ -318,7 +318,7 @@ def number_and_unit(value: float, unit: str, digits: int = 3, like: float | None
     """
     factor, printed = scaled_unit(value if like is None else like, unit, digits)
     if unit in _PREFIXED:
-        value = _rounded(value, digits)
+        value = rounded_to(value, digits)
     return significant(value / factor, digits), printed
 
 

@@ -104,7 +104,7 @@ def _newly_built(
     priced = bill(
         parts.components,
         catalog,
-        prices,
+        prices.fitted(platform),
         request.currency,
         request.date,
         request.quote,

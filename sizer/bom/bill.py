@@ -29,6 +29,7 @@ class BillWarningKind(Enum):
     SERVICE_END_KNOWN = "service-end-known"  # item without an end of sale, date
     AVAILABILITY_UNKNOWN = "availability-unknown"  # items
     OTHER_CURRENCY = "other-currency"  # item
+    NO_GPUS_NAMED = "no-gpus-named"  # item, GPUs that it is sold with
     PRICE_ENDED = "price-ended"  # item, last day of its price
     PRICE_ENDS = "price-ends"  # item, last day of its price, last day of the quote
     OLD_PRICE = "old-price"  # item, date of its price
@@ -309,7 +310,7 @@ def customer_bill(bill: Bill) -> Bill:
     its amount alone.
     """
     lines: list[BillLine] = []
-    unsaid: set[str] = set()
+    unsaid = {""}  # lines whose price is no business of the customer; "" of prices outside the bill
     for line, amount in zip(bill.lines, _amounts(bill), strict=True):
         priced = _priced(line, amount, bill.deal_discount_percent)
         is_as_published = (priced.unit_price, priced.fixed_extended) == (line.unit_price, line.fixed_extended)

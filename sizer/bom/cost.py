@@ -131,7 +131,8 @@ def line_amounts(bill: Bill, platform: Platform, prices: UnitPrices) -> Floats:
     found = ItemPrices.of(tuple(line.item for line in lines), platform, prices, stated).amounts(pieces)[..., 0].T
     share = low_share(_gpus_bought(bill, platform)) ** np.maximum(1 - prices.heights / MIDDLE, 0)
     # Lines of the quote's own have no item.
-    known = [bool(line.item) and prices.is_known(line.item) for line in lines]
+    own = prices.fitted(platform)
+    known = [bool(line.item) and own.is_known(line.item) for line in lines]
     is_open = np.array([i not in stated and not known[i] for i in range(len(lines))])
     return np.where(is_open[:, None], found * share, found)
 

@@ -15,7 +15,7 @@ from sizer.base.money import round_money
 from sizer.base.quantities import grouped, si
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
-from sizer.bom.prices import PriceBook
+from sizer.bom.prices import PriceBook, unfitted
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital, memory_size
 from sizer.catalog.model import Catalog
@@ -59,6 +59,7 @@ def warnings(
                 unconfirmed[item.name] = None
             found.update(dict.fromkeys(ends))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
+    found.update(dict.fromkeys(_unfitted_warnings(catalog)))
     if unconfirmed:
         found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
     shipped = [line for line in bill.bought if line.is_shipped and line.quantity]
@@ -74,9 +75,16 @@ def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | Non
 
     ``bill``, ``catalog``, ``quote_date``: as for ``warnings``.
     """
-    return tuple(
-        (line.line, warning) for line in bill.bought for warning in _price_warnings(line, bill, catalog, quote_date)
+    return (
+        *(("", warning) for warning in _unfitted_warnings(catalog)),
+        *((one.line, warning) for one in bill.bought for warning in _price_warnings(one, bill, catalog, quote_date)),
     )
+
+
+def _unfitted_warnings(catalog: Catalog) -> _Warnings:
+    """Prices that name no GPUs, whether the design has the server or not: with them it might have."""
+    for row in unfitted(catalog):
+        yield BillWarning(BillWarningKind.NO_GPUS_NAMED, (catalog.item(row.item).name, catalog.gpus_sold(row.item)[0]))
 
 
 def ends_in_service(end: str, bought: datetime.date) -> bool:

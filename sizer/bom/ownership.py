@@ -349,7 +349,7 @@ class _Part:
 def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
     """Cost of ownership of every row of a platform at the heights of ``prices``, shape (heights, rows). [currency]"""
     # Every bought line of a platform's designs.
-    bought = bought_of(found.components)
+    bought, prices = bought_of(found.components), prices.fitted(platform)
     amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
     return _totals(
         [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)], rates

@@ -78,9 +78,20 @@ class UnitPrices:
         # Where nobody says what a unit is worth, bands fill in for small parts only, and at par.
         self._per_usd = book.per_usd(currency) or 1.0
         self._found: dict[tuple[str, int, str, float, float], Floats] = {}
+        self._fitted: dict[PriceBook, UnitPrices] = {}
         self._known: dict[str, bool] = {}
         self._percentages: dict[str, bool] = {}
         self._supported: dict[tuple[str, str], bool] = {}
+
+    def fitted(self, platform: Platform) -> "UnitPrices":
+        """The same with the book for a platform's designs: the same object where no price names their GPUs."""
+        book = self.book.fitted(platform)
+        if book is self.book:
+            return self
+        if book not in self._fitted:
+            heights = self.heights.tolist()
+            self._fitted[book] = UnitPrices(self.catalog, book, self.currency, heights, tuple(self._bands_only))
+        return self._fitted[book]
 
     def is_known(self, item_id: str) -> bool:
         """Whether a part has a price, not a band, or is free by its source."""
@@ -125,6 +136,8 @@ class UnitPrices:
 
         A part that costs a percentage gives the share, for one year where it is paid by the year.
         """
+        if (own := self.fitted(platform)) is not self:
+            return own.of(item_id, platform)
         if (tier := platform.second_tier) is not None and tier.storage is not None and item_id == tier.storage.id:
             platform = replace(platform, storage=tier.storage, capacity_option=tier.capacity_option)
         key = _, gpus, gpu, raw_tb, least_tb = piece_of(item_id, platform)

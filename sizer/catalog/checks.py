@@ -308,7 +308,7 @@ def _scope_faults(catalog: Catalog, item: schema.Software | schema.Support) -> I
 def _price_faults(catalog: Catalog) -> Iterator[str]:
     ids = [item_id for folder in schema.CATEGORIES for item_id in catalog.folder(folder)]
     known = set(ids)
-    first: dict[tuple[str, str, str], str] = {}
+    first: dict[tuple[str, str, str, str], str] = {}
     for row in catalog.prices:
         place = row.place or "prices"
         if row.item not in known:
@@ -317,8 +317,12 @@ def _price_faults(catalog: Catalog) -> Iterator[str]:
         if row.item not in catalog.own_prices and row.source not in catalog.sources:
             hint = nearest(row.source, list(catalog.sources))
             yield f"{place}: source = {row.source!r} is not in sources.toml{hint}"
+        if row.gpus and row.gpus not in (sold := catalog.gpus_sold(row.item)):
+            numbers, gpus = (", ".join(dict.fromkeys(name.split(" x ")[at] for name in sold)) for at in (0, 1))
+            allowed = f"it is sold with {numbers} x {gpus}" if sold else "only a GPU server has GPUs; leave it empty"
+            yield f"{place}: gpus = {row.gpus!r} of {row.item}: {allowed}"
         if row.amount == 0 and not row.note:
             yield f"{place}: amount = 0 of {row.item}: a price of 0 needs a note; an unknown price has no row"
-        other = first.setdefault((row.item, row.currency, row.date), place)
+        other = first.setdefault((row.item, row.gpus, row.currency, row.date), place)
         if other != place:
             yield f"{place}: {row.item} has a price in {row.currency} of {row.date} at {other} already; keep one"

@@ -194,6 +194,23 @@ class Catalog:
         """
         return self._entry(item_id)[1]
 
+    def gpus_sold(self, item_id: str) -> tuple[str, ...]:
+        """GPUs that a server is sold with, "8 x l40s-48gb", the usual ones first; none of another part."""
+        server = self.servers.get(item_id)
+        if server is None or not server.gpus:
+            return ()
+        usual = () if server.n_gpus is None else (server.n_gpus.value,)
+        numbers = dict.fromkeys((*usual, *server.n_gpus_choices, *server.n_gpus_alone))
+        return tuple(f"{number} x {gpu}" for gpu in server.gpus for number in numbers)
+
+    def price_needs_gpus(self, item_id: str) -> bool:
+        """Whether a part is a server sold with several numbers of GPUs, or with some that differ in more than memory.
+
+        A price that does not name them is then the price of nobody knows what.
+        """
+        sold = [name.partition(" x ") for name in self.gpus_sold(item_id)]
+        return len({(number, self.gpus[gpu].speed) for number, _, gpu in sold}) > 1
+
     def _entry(self, item_id: str) -> tuple[str, Item]:
         try:
             return self._index[item_id]

@@ -24,11 +24,13 @@ COLUMNS = (
     "term_months",
     "lead_time_weeks",
     "valid_until",
+    "gpus",
 )
 RATE = "exchange_rate_usd"  # US dollars for one unit of the row's currency
 # For the reader of a book; a part number or a description names the item where nothing else does.
 INFORMATIVE = ("vendor", "part_number", "description", "quantity")
 
+_FITTED = re.compile(r"([1-9][0-9]?) ?[x×] ?(.+)")
 _GERMAN_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 
 
@@ -45,6 +47,14 @@ def _day(written: object) -> object:
         if isinstance(written, str) and re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", written):
             return datetime.date.fromisoformat(written)
     raise ValueError(f"{shown(written)} is not a date; write 2026-11-21")
+
+
+def _fitted(written: object) -> object:
+    """GPUs from the text of a cell: "8x L40S-48GB" is "8 x l40s-48gb"."""
+    match = _FITTED.fullmatch(str(written).strip())
+    if match is None and written:
+        raise ValueError(f"{shown(written)} has no number of GPUs; write 8 x and their id")
+    return "" if match is None else f"{match[1]} x {match[2].lower()}"
 
 
 class Price(BaseModel):
@@ -64,6 +74,8 @@ class Price(BaseModel):
     term_months: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=240, strict=True)] | None = None
     lead_time_weeks: Annotated[int, BeforeValidator(_whole), Field(ge=0, le=260, strict=True)] | None = None
     valid_until: Annotated[datetime.date, BeforeValidator(_day)] | None = None
+    # GPUs of the server that it is the price of: "8 x l40s-48gb"; "" of what is sold with no others.
+    gpus: Annotated[str, BeforeValidator(_fitted), Field(max_length=100)] = ""
     # File and line for messages; no part of what the price says.
     place: Annotated[str, Field(exclude=True)] = ""
 

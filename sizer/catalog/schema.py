@@ -485,10 +485,10 @@ class Nic(items.Item):
 
 
 class Cable(items.Item):
-    """A cable with both ends, or a transceiver (``media`` "transceiver") of which a link takes two plus fibre."""
+    """A cable with both ends, a transceiver of which a link takes two plus fibre, or an adapter for one end."""
 
     kinds: tuple[LinkId, ...]
-    media: Literal["dac", "aoc", "copper", "transceiver", "fibre"]
+    media: Literal["dac", "aoc", "copper", "transceiver", "fibre", "adapter"]
     length_m: Sourced[items.Metres] | None = None
     power_end_w: Sourced[items.Watts] | None = None
     # The cages that its ends fit (empty: any), and how many ports of a cage it serves: of a twin-port module, of a

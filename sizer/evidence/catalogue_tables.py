@@ -359,7 +359,7 @@ def price_table(item_id: str, catalog: Catalog, *, shows_own: bool) -> Table | N
             str(price.date),
             f"{price.discount_percent:f} %" if price.discount_percent else _NONE,
             Cell(price.source, is_muted=True) if is_own else cited_cell(price.source, price.where),
-            price.note or _NONE,
+            "; ".join(filter(None, (price.gpus, price.note))) or _NONE,
         )
         for price in catalog.prices
         if price.item == item_id

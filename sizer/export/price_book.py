@@ -44,7 +44,8 @@ class BookReading:
 
     text: str  # "" where there are errors
     faults: tuple[BookFault, ...] = ()
-    unknown: tuple[BookFault, ...] = ()  # rows of items that the catalogue does not have; they are left out
+    # Rows that are left out: of items that the catalogue does not have, and of servers without their GPUs.
+    unknown: tuple[BookFault, ...] = ()
 
 
 def read_book(content: bytes, catalog: Catalog) -> BookReading:
@@ -79,16 +80,21 @@ def read_book(content: bytes, catalog: Catalog) -> BookReading:
             found.setdefault(name.casefold(), set()).add(item.id)
     ids = {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
     rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
-    known = [row for row in rows if row.item in items]
+    unnamed = [row for row in rows if not row.gpus and catalog.price_needs_gpus(row.item)]
+    known = [row for row in rows if row.item in items and row not in unnamed]
     unknown = [row for row in rows if row.item not in items]
     faults += _unfit(known, catalog)
     if not rows and not faults:
         return _refused(None, "The file has no prices; add rows below the header.")
     # Of many unknown items the first are enough.
-    left_out = _in_columns(_unfit(unknown[:_MAX_UNKNOWN], catalog), text, is_workbook=is_workbook)
+    left_out = _in_columns(
+        [*_unfit(unknown[:_MAX_UNKNOWN], catalog), *(_unnamed(row, catalog) for row in unnamed)],
+        text,
+        is_workbook=is_workbook,
+    )
     if faults or not known:
         return BookReading("", (*_in_columns(faults, text, is_workbook=is_workbook), *left_out))
-    return BookReading(text if rows == written and not unknown else _text_of(known), (), left_out)
+    return BookReading(text if rows == written == known else _text_of(known), (), left_out)
 
 
 def _sheet_text(rows: Sequence[Sequence[str]]) -> str:
@@ -115,6 +121,11 @@ def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
     except CatalogError as error:
         return list(error.faults)
     return []
+
+
+def _unnamed(row: Price, catalog: Catalog) -> str:
+    sold = catalog.gpus_sold(row.item)[0]
+    return f"{row.place}: gpus is empty; {row.item} is sold with several GPUs: name those of the price, as {sold}"
 
 
 def _in_columns(faults: Sequence[str], text: str, *, is_workbook: bool) -> tuple[BookFault, ...]:
@@ -167,20 +178,21 @@ def template(result: SizingResult, today: date) -> bytes:
     bill = result.design.bill
     columns = ("item", *INFORMATIVE, *(name for name in COLUMNS if name != "item"))
     lines = {line.item: line for line in reversed(bill.bought)}
-    rows = []
+    platform, rows = result.design.platform, []
+    gpus = {quote.item: quote.gpus for quote in result.quotes_to_settle} | {platform.server.id: platform.fitting}
     for item in bill.unpriced:
         line, quantity = lines[item], sum(one.quantity for one in bill.bought if one.item == item)
         rows.append((item, line.manufacturer, line.sku, line.description, str(quantity)))
     rows += [(quote.item, "", "", quote.name, "") for quote in result.quotes_to_settle if quote.item not in lines]
     last = {"currency": bill.currency, "date": today.isoformat()}
-    given = [dict(zip(columns, cells, strict=False)) | last for cells in rows]
+    given = [dict(zip(columns, cells, strict=False)) | last | {"gpus": gpus.get(cells[0], "")} for cells in rows]
     return csv_bytes(columns, [[one.get(column, "") for column in columns] for one in given], mark="")
 
 
-def with_price(text: str, item: str, amount: Decimal, currency: str, day: date) -> str:
-    """A price book with a price that was typed in the app in place of those of the same item and currency."""
+def with_price(text: str, item: str, gpus: str, amount: Decimal, currency: str, day: date) -> str:
+    """A price book with a price that was typed in the app in place of those of the same item, GPUs and currency."""
     rows = price_rows(text, _PLACE)[0] if text else []
-    others = [row for row in rows if (row.item, row.currency) != (item, currency)]
+    others = [row for row in rows if (row.item, row.gpus, row.currency) != (item, gpus, currency)]
     source = "entered in the app"
-    typed = Price(item=item, amount=amount, currency=currency, date=day.isoformat(), source=source, where="")
+    typed = Price(item=item, amount=amount, currency=currency, date=day.isoformat(), source=source, where="", gpus=gpus)
     return _text_of([*others, typed])

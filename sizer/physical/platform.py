@@ -111,6 +111,11 @@ class Platform:
         return self.server if item == self.server.id else catalog.device(item)
 
     @property
+    def fitting(self) -> str:
+        """GPUs of a server as price books name them: "8 x l40s-48gb"."""
+        return f"{self.gpus_per_server} x {self.gpu.id}"
+
+    @property
     def front_end_kind(self) -> LinkType:
         """Link that the storage nodes attach with; storage servers run what the fabric runs."""
         front = self.storage.front_end_kind

@@ -87,7 +87,7 @@ def _quantities(
     pdus: Ints = np.zeros_like(servers)
     before: parts.RackTotals | None = None
     data = data_networks(platform, rows, fabric)
-    for _ in range(_MOST_ROUNDS if platform.in_band_switch is not None else 1):
+    for _ in range(_MOST_ROUNDS):
         # PDUs have ports on switches, which may take a further rack with further PDUs. Where a further switch makes the
         # heaviest rack lighter, the PDUs of a rack stay: with fewer, the switch would go and the rack be heavier again.
         net = with_management(platform, rows, data, pdus)

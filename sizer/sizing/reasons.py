@@ -76,6 +76,7 @@ class QuoteToSettle:
     # Price of one piece at which the order turns; None: no price in its band does that.
     turns_at: float | None = None
     currency: str = ""  # of both amounts
+    gpus: str = ""  # that a server is to be quoted with, where its price must name them: "8 x l40s-48gb"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ GOOD = {
     "term_months": "36",
     "lead_time_weeks": "8",
     "valid_until": "2026-12-31",
+    "gpus": "8x V100-SXM2-16GB",
 }
 
 
@@ -50,7 +51,7 @@ def test_a_row_says_price_discount_term_and_delivery():
     assert row.discount_percent == Decimal("12.5")
     assert (row.term_months, row.lead_time_weeks) == (36, 8)
     assert row.valid_until == datetime.date(2026, 12, 31)
-    assert row.place == "prices/book.csv line 2"
+    assert (row.place, row.gpus) == ("prices/book.csv line 2", "8 x v100-sxm2-16gb")
 
 
 def test_files_of_before_the_new_columns_still_load():

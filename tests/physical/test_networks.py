@@ -271,8 +271,9 @@ def test_nine_dgx1_have_the_subnets_counted_by_hand():
         "Storage back end, a": 8,
         "Storage back end, b": 8,
         "In-band management": 10,  # nine servers and the head node
-        # Their ten controllers, eight storage nodes, four leaves, two spines, two back-end and one management switch.
-        "Out-of-band management": 27,
+        # Their ten controllers, eight storage nodes, four leaves, two spines, two back-end and one management switch;
+        # six PDUs of three racks.
+        "Out-of-band management": 27 + 6,
     }
     # 2 x 53 + router + 2 = 109 fit the 256 of a /24; they follow one another.
     assert [str(subnet.network) for subnet in found.subnets] == [f"10.0.{n}.0/24" for n in range(5)]

@@ -4,6 +4,7 @@ import datetime
 import io
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 import openpyxl
@@ -59,9 +60,26 @@ def test_unknown_items_are_left_out_and_told():
     assert found == []
 
 
+def test_a_price_of_a_server_sold_with_several_gpus_holds_for_those_that_it_names():
+    rows = "lenovo-sr675v3,95000,USD,2026-11-20,q,8 x l40s-48gb", "lenovo-sr675v3,5,USD,2026-11-20,q,"
+    reading = read_book(("item,amount,currency,date,source,gpus\n" + "\n".join(rows)).encode(), catalog())
+    (unnamed,) = reading.unknown
+    assert (reading.faults, unnamed.line, unnamed.column) == ((), 3, "gpus")
+    # An overlay has both rows, and the one that names none counts for no design.
+    laid = with_prices(catalog(), price_rows(f"item,amount,currency,date,source,gpus\n{rows[1]}\n", "book")[0])
+    assert price_book(laid).net("lenovo-sr675v3", "USD") is None
+    book_ = price_book(with_prices(catalog(), price_rows(reading.text, "book")[0]))
+    platform = replace(sized("dgx1-f800").design.platform, server=laid.servers["lenovo-sr675v3"])
+    fitted = [
+        book_.fitted(replace(platform, gpu=laid.gpus[gpu], gpus_per_server=number))
+        for number, gpu in ((8, "l40s-48gb"), (8, "h100-nvl-94gb"), (4, "l40s-48gb"))
+    ]
+    assert [one.net("lenovo-sr675v3", "USD") for one in fitted] == [95_000, None, None]
+
+
 def test_a_typed_price_replaces_that_of_its_item_and_keeps_the_others():
     text = book("dgx-1,5,USD,2026-11-20,q", "c4140,7,USD,2026-11-20,q").decode()
-    rows, found = price_rows(with_price(text, "dgx-1", Decimal("9.50"), "USD", datetime.date(2026, 11, 23)), "book")
+    rows, found = price_rows(with_price(text, "dgx-1", "", Decimal("9.50"), "USD", datetime.date(2026, 11, 23)), "book")
     assert found == []
     assert {row.item: row.amount for row in rows} == {"dgx-1": Decimal("9.50"), "c4140": Decimal(7)}
 

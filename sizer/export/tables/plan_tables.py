@@ -115,7 +115,7 @@ def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
         SheetColumn("Medium", lambda cable: _MEDIA.get(cable.link.medium, cable.link.medium)),
         SheetColumn("Speed", lambda cable: cable.link.kind.name),
         # Rounded up to a tenth of a metre.
-        Number("Routed length (m)", lambda cable: math.ceil(cable.link.length_m * 10 - 1e-9) / 10),
+        Number("Routed length with slack (m)", lambda cable: math.ceil(cable.link.length_m * 10 - 1e-9) / 10),
         Number("Cable length (m)", lambda cable: cable.link.stock_length_m),
         SheetColumn("SKU", lambda cable: cable.skus),
         SheetColumn("Item", lambda cable: cable.names),
@@ -199,6 +199,7 @@ def addresses_csv(result: SizingResult) -> bytes:
         Number("VLAN", lambda address: subnets[address.subnet].vlan),
         SheetColumn("Address", lambda address: str(address.address)),
         Number("Prefix length", lambda address: subnets[address.subnet].network.prefixlen),
+        SheetColumn("Gateway", lambda address: str(subnets[address.subnet].gateway or "")),
     )
     sheet = record_sheet("Addresses", plan.addresses, columns)
     return csv_bytes(sheet.heads, sheet.rows)

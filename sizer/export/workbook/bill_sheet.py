@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sizer import __version__
-from sizer.base.quantities import by_count, duration, scaled_unit, significant
+from sizer.base.quantities import by_count, duration, rounded_to, scaled_unit, significant
 from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
@@ -439,7 +439,7 @@ def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
 def _figure(label: str, value: float, unit: str, note: str = "", name: str = "", like: float | None = None) -> _Figure:
     """A number of three digits in the unit in which the guide prints it."""
     factor, printed = scaled_unit(value if like is None else like, unit)
-    return _Figure(label, float(f"{value / factor:.3g}"), note, printed, name)
+    return _Figure(label, rounded_to(rounded_to(value, 3) / factor, 3), note, printed, name)
 
 
 def _inside(label: str) -> str:

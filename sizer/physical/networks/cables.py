@@ -1,7 +1,7 @@
 """Which catalogue item joins two ports over a planning length."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -76,7 +76,10 @@ def choose_cable(
     known = [cable for cable in cables if cable.orderable]
     choice = _choose(known, kind, length_m, cages, may_split)
     if choice is not None:
-        return choice
+        # Ends of a slower kind than the cage is made for.
+        adapters = [one for one in known if one.media == "adapter" and kind in one.kinds]
+        ends = tuple((one.id, _ONE) for cage in cages for one in adapters if cage in one.connectors)
+        return replace(choice, items=(*choice.items, *ends)) if ends else choice
     question = CableQuestion(kind, length_m)
     stand_in = _stand_in(known, kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m, cages, may_split)) is not None:

@@ -98,12 +98,12 @@ MANAGEMENT_UPLINKS = 1
 
 
 def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus: Ints | int = 0) -> NetworkMembers:
-    """1 GbE: one host port and the BMC of each server, the ports of storage units, one port of switches and gateways.
+    """1 GbE: one host port and the BMC of each server, the ports of storage units, one of switches, gateways and PDUs.
 
     The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed.
     Several switches are joined through their own 10 GbE ports; they are managed in band. Where the operating systems
-    have an in-band network, this one is out of band: the BMC of each server, and a port of each rack PDU; its switches
-    join the in-band network.
+    have an in-band network, this one is out of band: of each server the BMC alone; its switches join the in-band
+    network.
     """
     is_out_of_band = platform.in_band_switch is not None
     switch, spine = platform.management_switch, platform.management_spine
@@ -132,7 +132,7 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
             extra = reserved if role == Role.GPU_SERVER else 0
             ends.append(Ends(Role.MANAGEMENT_CABLE, kind, there, role, numbers, spare_ports=extra, is_dealt=False))
     pdu_links = np.asarray(pdus) * on
-    if is_out_of_band and np.count_nonzero(pdu_links):
+    if np.count_nonzero(pdu_links):
         more = rows.pdus_to_come
         reserved = reserved + more
         ends.append(
@@ -255,7 +255,7 @@ def with_management(platform: Platform, rows: Shape, data: Sequence[NetworkMembe
 def _management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus: Ints | int) -> list[NetworkMembers]:
     """The 1 GbE network, and before it the in-band network where servers have ports for one."""
     if platform.in_band_switch is None:
-        return [management(platform, rows, counts)]
+        return [management(platform, rows, counts, pdus)]
     switches = np.zeros_like(rows.nodes)
     for _ in range(_MOST_ROUNDS):
         upper = in_band(platform, rows, switches)

@@ -10,7 +10,7 @@ from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways, leaf_split
-from sizer.physical.networks.leaf_pairs import STORAGE_OVERSUBSCRIPTION, leaf_pairs
+from sizer.physical.networks.leaf_pairs import STORAGE_OVERSUBSCRIPTION, connected_pair, leaf_pairs
 from sizer.physical.networks.members import (
     Ends,
     NetworkMembers,
@@ -87,15 +87,13 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     heads = head_storage_ends(platform, switch, rows.heads)
     if platform.in_band_switch is not None and not platform.has_spare_switches:
         return _paired_front_end(platform, switch, rows, servers, storage, heads)
-    tree = fat_tree(
-        servers.quantity
-        + servers.spare_ports
-        + storage.quantity
-        + capacity_ports(platform, rows)
-        + count_links(heads, np.zeros_like(rows.nodes)),
-        leaf_ports(switch, kind),
-        fewest=2 if platform.has_spare_switches else 1,
-    )
+    links = servers.quantity + servers.spare_ports + storage.quantity + capacity_ports(platform, rows)
+    links = links + count_links(heads, np.zeros_like(rows.nodes))
+    tree = fat_tree(links, leaf_ports(switch, kind), fewest=2 if platform.has_spare_switches else 1)
+    if platform.has_spare_switches:
+        # Two switches joined with each other do what one would, and bear the loss of one.
+        pair = connected_pair(links, leaf_ports(switch, kind))
+        tree = tree.where(pair.fits, pair)
     tree = tree.with_free_ports(servers.spare_ports)
     planes = [
         Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage, *capacity_ends(platform, rows), *heads))

@@ -93,6 +93,10 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"availability to be confirmed, no end of sale is published: {_few(items)}"
     ),
     BillWarningKind.OTHER_CURRENCY: lambda item: f"{item}: the price is in another currency; it needs a quote",
+    BillWarningKind.NO_GPUS_NAMED: lambda item, gpus: (
+        f"{item}: its price is not used, because the server is sold with several GPUs; name those of the price in the "
+        f"column gpus of the price book, for example {gpus}"
+    ),
     BillWarningKind.PRICE_ENDED: lambda item, day: f"{item}: the price was valid until {day}; ask for a new one",
     BillWarningKind.PRICE_ENDS: lambda item, day, quote: (
         f"{item}: the price is valid until {day}, the quote until {quote}"

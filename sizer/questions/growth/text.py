@@ -271,9 +271,12 @@ def _energy_text(growth: PlatformGrowth, sequence: PurchaseSequence) -> str:
     return at_least(growth.has_unknown_power, si(1e3 * sequence.energy_kwh, "Wh"))
 
 
+_MOST_YEARS = 4  # that have a column each
+
+
 def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
-    """Loads of the year-1 cluster in the first, second and last year, and when each exceeds the capacity."""
-    years = [1, *([2] if n_years > 2 else []), n_years]
+    """Loads of the year-1 cluster in every year, of many in the first, second and last, and when each is exhausted."""
+    years = range(1, n_years + 1) if n_years <= _MOST_YEARS else (1, 2, n_years)
     return record_table(
         "purchases-limits",
         "Load on the year-1 cluster, and when its capacity is exhausted",
@@ -585,6 +588,8 @@ def demand_text(plan: GrowthPlan) -> str:
         ]
         if changed:
             changes.append(f"{workload.name}: {listed(changed)}" if several else listed(changed))
+    if plan.requests[0].team is not None and plan.growth.team != 1:
+        changes.append(f"jobs of the team times {plan.growth.team ** (plan.n_years - 1):.3g}")
     return "; ".join(changes)
 
 

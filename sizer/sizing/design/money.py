@@ -51,7 +51,7 @@ def design_money(
     priced = bill(
         parts.components,
         catalog,
-        book,
+        book.fitted(platform),
         request.currency,
         request.date,
         request.quote,

@@ -140,7 +140,7 @@ def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[P
         needs, binding = found
         sizes = list(dict.fromkeys(needs))
         by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
-        if _meets_limits(by_size, years[-1]):
+        if _meets_limits(by_size, platform, years[-1]):
             meets = _meets(years, index, sizes)
             yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, binding, sizes, by_size, meets)
 
@@ -216,9 +216,9 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
     return meets
 
 
-def _meets_limits(by_size: SizeQuantities, last: PartCounts) -> bool:
+def _meets_limits(by_size: SizeQuantities, platform: Platform, last: PartCounts) -> bool:
     """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
-    cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices, last.request.currency)
+    cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices.fitted(platform), last.request.currency)
     return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, cost).values())
 
 

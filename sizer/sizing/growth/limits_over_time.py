@@ -109,15 +109,18 @@ def _stage_loads(
     """Load on each stage at the rate that it reaches with the requested confidence, team reads included."""
     slow = 1 - evaluate.least_chance(evaluate.share_of(request))
     warm, cold = float(run.need.samples_per_s[0]), float(run.need.cold_samples_per_s[0])
+    # A cached data set's first epoch is given time from the margin of the servers, which is no load on these.
+    least = evaluate.required_samples_per_s(work, run.length, run.calibration)
+    of_servers = 1.0 if least is None else float(least.flat[0] / run.need.gpu_samples_per_s[0])
     busy = work.request.target.gpus_busy
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
     gpus = run.warm.gpu.widened(run.need.gpu_log_sd)
     loads = {
         LimitKind.GPU_RATE: busy / n_gpus
         if busy is not None
-        else float(run.need.gpu_samples_per_s[0] / gpus.quantile(slow)[0]),
-        LimitKind.HOST_DECODE: float(warm / run.warm.decode.quantile(slow)[0]),
-        LimitKind.HOST_LINK: float(warm / run.warm.host_link.quantile(slow)[0]),
+        else float(of_servers * run.need.gpu_samples_per_s[0] / gpus.quantile(slow)[0]),
+        LimitKind.HOST_DECODE: float(of_servers * warm / run.warm.decode.quantile(slow)[0]),
+        LimitKind.HOST_LINK: float(of_servers * warm / run.warm.host_link.quantile(slow)[0]),
         LimitKind.STORAGE_READS: max(
             float(warm / run.warm.storage.quantile(slow)[0]),
             float(cold / run.cold.storage.quantile(slow)[0]),

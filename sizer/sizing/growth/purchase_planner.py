@@ -342,7 +342,7 @@ class PurchasePlanner:
         """Net price of one piece; None where it is unknown."""
         if is_free(self.catalog.item(item)):
             return 0
-        net = self.prices.net(item, self.request.currency)
+        net = self.prices.fitted(self.platform).net(item, self.request.currency)
         return None if net is None else round(net * 100)
 
     def _money(self, year: int, items: Sequence[str], pieces: Sequence[int]) -> tuple[Sum, tuple[str, ...]]:

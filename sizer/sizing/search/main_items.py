@@ -42,8 +42,8 @@ def ranking_prices(
 def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> str:
     """Currency in which the designs of a request are compared, as :func:`ranking_prices` says."""
     if book.per_usd(request.currency) is None:
-        main = {part.id for platform in platforms for part in _main_parts(platform)}
-        if any(book.net(item, request.currency) is None for item in main):
+        main = {(book.fitted(platform), part.id) for platform in platforms for part in _main_parts(platform)}
+        if any(own.net(item, request.currency) is None for own, item in main):
             return BAND_CURRENCY
     return request.currency
 

@@ -206,7 +206,9 @@ class PartCounts:
         self.raw_bytes[rows] = np.where(np.isnan(found.raw_bytes), 0.0, found.raw_bytes)
         bought = [place for place, line in enumerate(found.lines) if line.status == "computed"]
         items, pieces = tuple(found.lines[place].item for place in bought), found.pieces[bought]
-        self.cost[rows], self.is_priced[rows] = cost_of(items, pieces, self.catalog, self.prices, request.currency)
+        self.cost[rows], self.is_priced[rows] = cost_of(
+            items, pieces, self.catalog, self.prices.fitted(platform), request.currency
+        )
         middle, likely = item_prices(items, platform, self.unit_prices).amounts(pieces).sum(axis=1)
         is_ours = self.unit_prices.currency == request.currency
         self.expected_cost[rows] = middle if is_ours else self.cost[rows]

@@ -82,10 +82,14 @@ def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> Cost
 def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> list[QuoteToSettle]:
     """Quotes that move the difference of two orders noticeably."""
     swings: dict[str, float] = {}
-    moved = _moved(other, one)
+    moved, fitted = _moved(other, one), [prices.fitted(order.platform) for order in (one, other)]
     for item, amounts in moved.items():
         swing = abs(float(amounts[-1] - amounts[0]))
-        if np.isfinite(swing) and prices.catalog.category_of(item) not in SMALL and not prices.is_known(item):
+        if (
+            np.isfinite(swing)
+            and prices.catalog.category_of(item) not in SMALL
+            and not all(own.is_known(item) for own in fitted)
+        ):
             swings[item] = swing
     least = _LEAST_SHARE * sum(swings.values())
     gap = float(sum(amounts[_AT_CONFIDENCE] for amounts in (*moved.values(), other.running - one.running)))
@@ -96,6 +100,9 @@ def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> 
             round(swing, 2),
             _turning_price(one, other, item, gap, prices),
             prices.currency,
+            next((order.platform.fitting for order in (one, other) if order.platform.server.id == item), "")
+            if prices.catalog.price_needs_gpus(item)
+            else "",
         )
         for item, swing in swings.items()
         if swing > 0 and swing >= least

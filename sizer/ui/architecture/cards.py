@@ -82,19 +82,19 @@ def _quotes(result: SizingResult) -> None:
             with st.container(width=320, gap="xxsmall"):
                 key = f"quote-{quote.item}"
                 st.text_input(
-                    f"Price of one {plain(quote.name)}, {currency}",
+                    f"Price of one {plain(quote.name)}{f' with {quote.gpus}' if quote.gpus else ''}, {currency}",
                     key=key,
                     max_chars=20,
                     placeholder=TO_BE_QUOTED,
                     help="List price of one piece, for example 149000.00. It joins the price book of this session.",
                     on_change=state.if_stored(key, _take_price),
-                    args=(key, quote.item, currency),
+                    args=(key, quote.item, quote.gpus, currency),
                 )
                 if quote.item in refused:
                     st.caption(f":red[:material/error: {plain(refused[quote.item])}]")
 
 
-def _take_price(key: str, item: str, currency: str) -> None:
+def _take_price(key: str, item: str, gpus: str, currency: str) -> None:
     """Add a typed price to the price book of the session."""
     typed = str(st.session_state[key]).strip()
     st.session_state[_FAULT] = {}
@@ -108,7 +108,7 @@ def _take_price(key: str, item: str, currency: str) -> None:
     text = st.session_state.get(session_catalog.PRICE_BOOK, "")
     name = st.session_state.get(session_catalog.PRICE_BOOK_NAME, "") or session_catalog.ENTERED
     today = datetime.now(UTC).date()
-    session_catalog.set_price_book(with_price(text, item, amount, currency, today), name)
+    session_catalog.set_price_book(with_price(text, item, gpus, amount, currency, today), name)
 
 
 _HEIGHT = 360  # of the chart. [px]

@@ -38,7 +38,8 @@ class CellError(ValueError):
 def lines_of(result: SizingResult, overrides: Sequence[QuoteOverride], catalog: Catalog) -> tuple[EditableLine, ...]:
     """Lines of a design's bill as computed and as changed."""
     request = result.request
-    design, book = result.design, prices_for(request, catalog)
+    design = result.design
+    book = prices_for(request, catalog).fitted(design.platform)
     computed = bill(
         design.quantities.components, catalog, book, request.currency, request.date, server=design.platform.server
     )

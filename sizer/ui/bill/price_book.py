@@ -24,7 +24,8 @@ def show(view: View) -> None:
     look.note(
         "A price book is a CSV file or the first sheet of a workbook with one price per row. It applies to this "
         "session; its rows replace all catalogue prices of their items. An item is named by its id, part number or "
-        "name. The template below has the columns; those after source are optional."
+        "name; a server that is sold with several GPUs names them in the column gpus, as 8 x l40s-48gb. The template "
+        "below has the columns; those after source are optional."
     )
     _in_use()
     version = st.session_state.get(_VERSION, 0)
@@ -79,7 +80,7 @@ def _errors() -> None:
     if unknown:
         rows = plural(len(unknown), "row")
         st.warning(
-            f"**{rows} not used.** The catalogue does not have these items; all other prices are in use.",
+            f"**{rows} not used**, for the reasons below; all other prices are in use.",
             icon=":material/warning:",
         )
         look.table(faults_table(unknown), {})

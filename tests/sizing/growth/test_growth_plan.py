@@ -376,6 +376,11 @@ def test_loads_double_with_what_drives_them():
     of_data = {limit.kind: limit for limit in only(growth_plan(asked({"years": 3, "data": 2}), CATALOG)).limits}
     assert_ratio(of_data[LimitKind.STORAGE_CAPACITY], 2)
     assert_ratio(of_data[LimitKind.GPU_RATE], 1)
+    of_time = asked(
+        {"years": 3, "data": 1.4}, {"dataset_bytes": 50e9, "epochs": 90, "target": {"time_to_train_s": "9 h"}}
+    )
+    cached = {limit.kind: limit for limit in only(growth_plan(of_time, CATALOG)).limits}
+    assert_ratio(cached[LimitKind.GPU_RATE], 1.4)
     of_rate = {limit.kind: limit for limit in only(growth_plan(asked({"years": 3, "target": 2}), CATALOG)).limits}
     assert_ratio(of_rate[LimitKind.GPU_RATE], 2)
     assert_ratio(of_rate[LimitKind.STORAGE_READS], 2)
