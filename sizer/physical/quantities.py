@@ -1,5 +1,6 @@
 """Everything a design is made of, counted for all rows of a platform at once, and what of it is there already."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -410,14 +411,20 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     return found
 
 
+def most_gpus(storage: Storage, existing: Existing) -> float:
+    """GPUs that a class of storage products is made for; inf of others, and of what is there."""
+    if storage.max_gpus is None or storage.id in existing.storage_nodes or not capacity.counts_nodes(storage):
+        return math.inf
+    return storage.max_gpus.value
+
+
 def _storage_violations(platform: Platform, rows: Shape, asked: Ints, existing: Existing) -> dict[Violation, Bools]:
     storage, found = platform.storage, {}
     if not capacity.counts_nodes(storage):
         return {}
     low, high = capacity.node_limits(storage)
     found[Violation(ViolationKind.NODE_COUNT, (storage.name, low, high))] = (asked < low) | (rows.nodes > high)
-    if storage.max_gpus is not None and storage.id not in existing.storage_nodes:
-        most = storage.max_gpus.value
+    if (most := most_gpus(storage, existing)) < math.inf:
         is_beyond = rows.n_servers * platform.gpus_per_server > most
         found[Violation(ViolationKind.TOO_MANY_GPUS, (storage.name, most))] = is_beyond
     return {rule: mask for rule, mask in found.items() if mask.any()}

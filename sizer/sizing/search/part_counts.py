@@ -18,7 +18,15 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.components import DesignParts, Quantities
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import NOTHING_EXISTING, PartTable, has_main, purchase, quantities, slice_row
+from sizer.physical.quantities import (
+    NOTHING_EXISTING,
+    PartTable,
+    has_main,
+    most_gpus,
+    purchase,
+    quantities,
+    slice_row,
+)
 from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
@@ -249,7 +257,10 @@ class PartCounts:
             owned = {one.server.id for one in evaluated.platforms}.intersection(existing)
             enough = [sum(existing[item] for item in owned.intersection(one.extends)) for one in evaluated.platforms]
             could &= evaluated.space.sizes > np.array(enough)[:, None]
-        return np.asarray(could)
+        gpus = np.array([most_gpus(one.storage, self.request.existing) for one in evaluated.platforms])
+        alone = np.array([one.server.is_workstation for one in evaluated.platforms])
+        most = np.where(alone, 1.0, gpus / evaluated.gpus_per_server)
+        return np.asarray(could & (evaluated.space.sizes <= most[:, None]))
 
     @cached_property
     def durations_are_open(self) -> Bools:
