@@ -589,11 +589,25 @@ class _Order:
                 waiting[index] = designs_of(index)
             sizes = waiting[index].take()
             rows = self._counts.keeping_limits(index, sizes)
+            if is_by_cost(self._counts.request):
+                waiting[index].raise_to(self._least_with_rest(index, sizes))
             if rows.size:
                 best = best_of(self._counts, rows)
                 heappush(heap, (self._key(best), best, index))
             if waiting[index].is_left:
                 heappush(heap, (waiting[index].bound(), _WAITING, index))
+
+    def _least_with_rest(self, index: int, counted: Ints) -> Floats:
+        """(sizes,) cost that no design of a platform is below, by what those that were counted cost beside main items.
+
+        More servers and nodes have no less of networks, racks and power.
+        """
+        counts, evaluated = self._counts, self._counts.evaluated
+        main, nodes = counts.main_cost.cost[index], evaluated.class_nodes[evaluated.class_of[index]]
+        rows = evaluated.space.of_platform(index).start + counted
+        rest = _KEPT_OF_REST * (counts.ranking_cost[rows] - main[counted])
+        has_more = (np.arange(main.size) >= counted[:, None]) & (nodes >= nodes[counted][:, None])
+        return np.asarray(main + np.max(np.where(has_more, rest[:, None], 0.0), axis=0))
 
     def _larger(self) -> list[tuple[Key, int, int]]:
         """Key that no design beyond the sizes of the space comes before, of each platform."""
@@ -660,11 +674,18 @@ class _Order:
         return counts.at_least["units" if counts.request.rank_by == "rack-units" else "watts"]
 
 
+# Of what a smaller design has beside servers and storage, the share that a larger one has at least: longer cables, a
+# director in place of leaves, spares that are shared.
+_KEPT_OF_REST = 0.8
+# Place of the cost among the parts of a key.
+_COST_PLACE = 3
+
+
 class _Waiting:
     """Designs of a platform that are not counted yet, in the order of what they cannot do better than."""
 
     def __init__(self, could: Bools, *parts: Ints | Bools | Floats) -> None:
-        self._parts = parts
+        self._parts = list(parts)
         sizes = np.flatnonzero(could)
         self._sizes = sizes[np.lexsort([part[sizes] for part in reversed(parts)])]
         self._start, self._many = 0, 1
@@ -677,6 +698,12 @@ class _Waiting:
         """Key that none of them comes before."""
         size = self._sizes[self._start]
         return tuple(float(part[size]) for part in self._parts)
+
+    def raise_to(self, least_cost: Floats) -> None:
+        """Take into account what they cost at least, by size."""
+        self._parts[_COST_PLACE] = np.maximum(self._parts[_COST_PLACE], least_cost)
+        left = self._sizes[self._start :]
+        self._sizes[self._start :] = left[np.lexsort([part[left] for part in reversed(self._parts)])]
 
     def take(self) -> Ints:
         """Sizes of the next ones, twice as many each time."""
