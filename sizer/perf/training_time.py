@@ -93,4 +93,4 @@ def larger_data_share(times_samples: ArrayLike) -> Floats:
     >>> (300 * larger_data_share([0.5, 14 / 1.28, 303 / 1.28])).round()
     array([300.,  91.,  19.])
     """
-    return np.maximum(np.asarray(times_samples, dtype=float), 1.0) ** -0.5
+    return np.asarray(np.maximum(np.asarray(times_samples, dtype=float), 1.0) ** -0.5)
