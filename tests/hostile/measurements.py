@@ -23,7 +23,7 @@ _ROW = {
     "quantity": "samples_per_s",
     "value": "6000",
 }
-_REPORT = ("validate", "rows.csv", "--json")
+_REPORT = ("validate", "rows.csv", "--report", "report.html")
 
 
 def _text(**changes: str) -> str:
