@@ -75,7 +75,7 @@ class Price(BaseModel):
     lead_time_weeks: Annotated[int, BeforeValidator(_whole), Field(ge=0, le=260, strict=True)] | None = None
     valid_until: Annotated[datetime.date, BeforeValidator(_day)] | None = None
     # GPUs of the server that it is the price of: "8 x l40s-48gb"; "" of what is sold with no others.
-    gpus: Annotated[str, BeforeValidator(_fitted), Field(max_length=100)] = ""
+    gpus: Annotated[Note, BeforeValidator(_fitted)] = ""
     # File and line for messages; no part of what the price says.
     place: Annotated[str, Field(exclude=True)] = ""
 

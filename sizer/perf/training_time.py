@@ -84,7 +84,7 @@ def epochs_to_target(
 def larger_data_share(times_samples: ArrayLike) -> Floats:
     """Epochs that a training takes on more data than its length is known of, over those it takes there. [1]
 
-    ``times_samples`` (...): samples of the data over those of the known length; fewer take as many epochs.
+    ``times_samples`` (...): samples of the data over those of the known length; fewer take as many epochs [samples].
     Returns (...): one over the square root. Pre-trainings of the Vision Transformer took 300 epochs of 1.3 million
     images, 90 of 14 million and 7 or 14 of 303 million (Dosovitskiy et al. 2021, arXiv:2010.11929, table 3).
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from sizer.catalog.loader import with_prices
@@ -10,11 +11,13 @@ from sizer.catalog.price_books import Price
 from tests.factories.examples import catalog
 
 
-def priced(amounts: Mapping[str, Decimal | int | str], **fields: Any) -> Catalog:
-    """Catalogue in which some items have a price; ``fields`` are those of every row. [USD]"""
+def priced(
+    amounts: Mapping[str, Decimal | int | str], *, gpus: Mapping[str, str] = MappingProxyType({}), **fields: Any
+) -> Catalog:
+    """Catalogue in which some items have a price, servers with their ``gpus``; ``fields`` are of every row. [USD]"""
+    fields |= {"currency": "USD", "date": "2020", "source": "test", "where": "test"}
     rows = [
-        Price(item=item, amount=Decimal(amount), currency="USD", date="2020", source="test", where="test", **fields)
-        for item, amount in amounts.items()
+        Price(item=item, amount=Decimal(amount), gpus=gpus.get(item, ""), **fields) for item, amount in amounts.items()
     ]
     return with_prices(catalog(), rows)
 

@@ -40,9 +40,9 @@ def value(text: str) -> float:
 def test_links_are_counted_by_hand():
     """9 DGX-1 x 4 + head node + 48 uplinks of three leaves at 100 GbE; 4 nodes x 2 in front and x 2 behind at 40 GbE.
 
-    Management: ten servers with host port and controller, four storage nodes, seven switches.
+    Management: ten servers with host port and controller, four storage nodes, seven switches, six PDUs.
     """
-    assert of("dgx1-f800-resnet50")["links"].expect == "85 × 100 GbE, 16 × 40 GbE, 31 × 1 GbE"
+    assert of("dgx1-f800-resnet50")["links"].expect == "85 × 100 GbE, 16 × 40 GbE, 37 × 1 GbE"
     assert of("dgx1-f800-resnet50")["inventory"].expect == ("9 GPU servers, 1 head node, 1 storage unit, 8 switches")
 
 

@@ -75,8 +75,8 @@ def test_a_changed_fact_moves_the_figures_that_depend_on_it(tmp_path):
     since = compared(snapshot_of(sized(NINE)), snapshot_of(size(request(), parts)))
     assert (since.is_other_catalog, since.is_same_answer) == (True, False)
     (power,) = [change for change in since.figures if change.now is not None and change.now.key == "power"]
-    # Nine servers, each by 6000 W; PDUs and cords may follow, switches and storage do not.
-    assert power.now.value - power.before.value == pytest.approx(9 * 6000)
+    # Nine servers, each by 6000 W; PDUs and cords follow, and management switches of 150 W with the ports of the PDUs.
+    assert power.now.value - power.before.value == pytest.approx(9 * 6000 + 3 * 150)
 
 
 def test_a_changed_price_moves_the_bill(tmp_path):

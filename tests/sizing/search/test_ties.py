@@ -273,7 +273,11 @@ def test_a_quote_settles_it():
     assert (more.low, more.high) == pytest.approx((60_000 - 180_000, 60_000 - 63_000))
     assert more.is_settled
     assert more.quotes == ()
-    exact = compared(("apollo-6500", 1), ("dss-8440", 1), priced({"apollo-6500": 60_000, "dss-8440": 65_000}))
+    exact = compared(
+        ("apollo-6500", 1),
+        ("dss-8440", 1),
+        priced({"apollo-6500": 60_000, "dss-8440": 65_000}, gpus={"dss-8440": f"10 x {CARDS['dss-8440']}"}),
+    )
     assert exact.is_exact
     assert exact.low == exact.expected == exact.at_confidence == -5_000
     assert "USD 5,000 less" in difference_text(exact).replace("\u202f", ",")
