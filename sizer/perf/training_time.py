@@ -79,18 +79,3 @@ def epochs_to_target(
         np.asarray(a, dtype=float) for a in (global_batch, base_epochs, double_batch, exponent)
     )
     return np.asarray(base * (1 + (batch / double) ** power))
-
-
-def larger_data_share(times_samples: ArrayLike) -> Floats:
-    """Epochs that a training takes on more data than its length is known of, over those it takes there. [1]
-
-    ``times_samples`` (...): samples of the data over those of the known length; fewer take as many epochs [samples].
-    Returns (...): one over the square root. Pre-trainings of the Vision Transformer took 300 epochs of 1.3 million
-    images, 90 of 14 million and 7 or 14 of 303 million (Dosovitskiy et al. 2021, arXiv:2010.11929, table 3).
-
-    Examples
-    --------
-    >>> (300 * larger_data_share([0.5, 14 / 1.28, 303 / 1.28])).round()
-    array([300.,  91.,  19.])
-    """
-    return np.asarray(np.maximum(np.asarray(times_samples, dtype=float), 1.0) ** -0.5)

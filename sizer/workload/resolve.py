@@ -17,7 +17,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
-from sizer.perf.training_time import larger_data_share
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,
@@ -26,6 +25,7 @@ from sizer.workload.checkpoints import (
     with_usual_level,
 )
 from sizer.workload.custom_network import KIND_OF_FAMILY, OTHER_KIND, CustomDnn
+from sizer.workload.data import larger_data_share
 from sizer.workload.eras import eras_asked
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
@@ -302,7 +302,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     of_recipe, share = None if recipe is None else recipe_samples(recipe, catalog), 1.0
     if recipe is not None and recipe.vendor == QUALITY_TARGETS and of_recipe is not None:
-        share = float(larger_data_share(stored.n_samples / of_recipe))
+        share = larger_data_share(stored.n_samples / of_recipe)
         if share < 1:
             defaults.append(WorkloadDefault(DefaultKind.EPOCHS_OF_LARGER_DATA, share))
     likeness = catalog.dnns[like] if like is not None else None

@@ -9,7 +9,7 @@ from sizer.base.quantities import BYTES, SECONDS, by_count, duration, grouped, p
 from sizer.catalog import labels
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.schema import Recipe
-from sizer.perf.training_time import larger_data_share
+from sizer.workload.data import larger_data_share
 from sizer.workload.kinds import trains_in
 from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SERVING_TASKS, SIZE_LIMITS
@@ -338,7 +338,7 @@ def _share_of(notes: Notes, work: dict[str, Any], recipe: Recipe) -> float:
     if "dataset_bytes" in work and not isinstance(own, dict):
         usual = notes.catalog.datasets[own or usual_dataset(notes.catalog.dnns[recipe.dnn])]
         samples = parse(BYTES, work["dataset_bytes"]) / parse(BYTES, work.get("sample_bytes", usual.sample_bytes.value))
-    return float(larger_data_share(samples / of_recipe)) if of_recipe else 1.0
+    return larger_data_share(samples / of_recipe) if of_recipe else 1.0
 
 
 # --- a language model in use: who asks, how long requests are, and how soon answers come
