@@ -87,12 +87,12 @@ def test_a_main_item_to_be_quoted_is_never_green():
     assert tiles.tiles(complete, is_customer_mode=False)[2].badge.colour == "green"
 
 
-def test_a_budget_with_a_main_item_to_be_quoted_is_orange_and_says_what_the_check_says():
+def test_a_budget_with_a_main_item_to_be_quoted_has_the_colour_of_the_check_and_says_what_it_says():
     result = sized(RESNET)
     met = DesignCheck(CheckKind.BUDGET, CheckResult.MET, 5e6, 1_341_000.0, unpriced=("isilon-f800",), probability=1.0)
     _, _, cost = tiles.tiles(replace(result, design=replace(result.design, checks=(met,))), is_customer_mode=False)
-    assert cost.badge.colour == "orange"
-    assert "Within" in cost.badge.text
+    assert cost.badge.colour == "green"
+    assert "at estimated prices" in cost.badge.text
     unknown = replace(met, result=CheckResult.OPEN, probability=None)
     _, _, cost = tiles.tiles(replace(result, design=replace(result.design, checks=(unknown,))), is_customer_mode=False)
     assert cost.badge.colour == "orange"

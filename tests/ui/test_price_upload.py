@@ -69,7 +69,7 @@ def test_a_price_of_a_server_sold_with_several_gpus_holds_for_those_that_it_name
     laid = with_prices(catalog(), price_rows(f"item,amount,currency,date,source,gpus\n{rows[1]}\n", "book")[0])
     assert price_book(laid).net("lenovo-sr675v3", "USD") is None
     book_ = price_book(with_prices(catalog(), price_rows(reading.text, "book")[0]))
-    platform = replace(sized("dgx1-f800").design.platform, server=laid.servers["lenovo-sr675v3"])
+    platform = replace(sized("dgx1-f800-resnet50").design.platform, server=laid.servers["lenovo-sr675v3"])
     fitted = [
         book_.fitted(replace(platform, gpu=laid.gpus[gpu], gpus_per_server=number))
         for number, gpu in ((8, "l40s-48gb"), (8, "h100-nvl-94gb"), (4, "l40s-48gb"))
