@@ -183,8 +183,10 @@ def _told(result: SizingResult) -> Iterator[str]:
 def _assumed(result: SizingResult) -> Iterator[str]:
     """Every device of which a fact is assumed stands among the values to confirm."""
     plan, listed = result.design.plan, {one.part for one in values_to_confirm(result) if one.assumed}
-    pdus = (group.pdu.id for group in plan.rack_groups if not group.is_delivered)
-    for item in map(plan.catalog.item, dict.fromkeys((*(one.item for one in plan.devices), *pdus))):
+    # A workstation stands in no rack.
+    counted = {part.item for part in result.design.quantities.components if part.quantity}
+    pdus = {group.pdu.id for group in plan.rack_groups if not group.is_delivered} & counted
+    for item in map(plan.catalog.item, dict.fromkeys((*(one.item for one in plan.devices), *sorted(pdus)))):
         facts = [one.field for one in statements(item) if one.basis == "assumed" and one.value and one.source != CUSTOM]
         if facts and item.name not in listed:
             yield f"{facts[0]} of {item.name} is assumed, which no document says"

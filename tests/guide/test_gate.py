@@ -50,6 +50,7 @@ from sizer.sizing.design.spares import WaitForRepairs, wait_for_repairs
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import offered
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
+from sizer.sizing.size import size
 from sizer.ui.tiles import tiles
 from sizer.workload.optional_tables import Growth, Ownership
 from sizer.workload.quote import Quote
@@ -211,6 +212,15 @@ NAME = "dgx1-f800-resnet50"
 @pytest.mark.parametrize("name", most_in("guides", EXAMPLES))
 def test_no_example_contradicts_itself(name: str) -> None:
     assert contradictions(sized(name)) == []
+
+
+def test_a_workstation_contradicts_nothing():
+    """It stands in no rack, whose PDU and cords nobody buys."""
+    work = {"dnn": "resnet50", "dataset": "imagenet", "epochs": 90, "target": {"time_to_train_s": "1 d"}}
+    result = size(
+        SizingRequest.from_dict({"workload": [work], "platforms": {"servers": ["thinkstation-p8"]}}), catalog()
+    )
+    assert contradictions(result) == []
 
 
 def design(change: Callable[[DesignAnswer], dict[str, object]]) -> SizingResult:
