@@ -61,6 +61,11 @@ def length_variation(tail: float, *, is_of_median: bool = False) -> float:
     return (1.5 * root) ** 2
 
 
+def lengths_of(work: Workload, key: str) -> tuple[int | None, ...]:
+    """Mean, median and 95th percentile of a length as stated; ``key`` as of :func:`stated_length`."""
+    return tuple(getattr(work, f"{key}{part}") for part in ("", "_p50", "_p95"))
+
+
 def stated_length(
     work: Workload, place: str, key: str, usual: float, usual_tail: float | None
 ) -> tuple[float, float | None]:
@@ -69,7 +74,7 @@ def stated_length(
     ``key``: ``input_tokens`` or ``output_tokens``. ``usual``, ``usual_tail``: of its use, the mean and its 95th
     percentile over the mean. Raises RequestError if percentiles are not those of one kind of requests.
     """
-    mean, median, tail = (getattr(work, f"{key}{part}") for part in ("", "_p50", "_p95"))
+    mean, median, tail = lengths_of(work, key)
     if median is not None and (mean is not None or tail is None):
         raise RequestError(
             f"{place}.{key}_p50: a median tells a length with {key}_p95 beside it and without {key}; write "

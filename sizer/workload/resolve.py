@@ -245,8 +245,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     if is_served(work):
         check_length(work, place)
         work, dnn, _ = in_requests(work, dnn, place, _share(request))
-        others_served = _served_beside(request, index, catalog)
-        beside = tuple(one for one in others_served if one.night_hours is None)
+        beside = _served_by_day(request, index, catalog)
         if work.night_hours is not None:
             night = _night(work, beside, place)
             beside = night.serves
@@ -254,8 +253,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     else:
         check_not_served(work, place)
         if work.night_hours is not None:
-            by_day = tuple(one for one in _served_beside(request, index, catalog) if one.night_hours is None)
-            night = _night(work, by_day, place)
+            night = _night(work, _served_by_day(request, index, catalog), place)
             work = work.model_copy(update={"target": night_target(work.target, night.hours)})
         work, language = in_tokens(work, dnn, place, request, catalog)
         if night is not None and (language is None or request.team is not None):
@@ -300,9 +298,9 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
-    of_recipe, share = None if recipe is None else recipe_samples(recipe, catalog), 1.0
-    if recipe is not None and recipe.vendor == QUALITY_TARGETS and of_recipe is not None:
-        share = larger_data_share(stored.n_samples / of_recipe)
+    share = 1.0
+    if recipe is not None and recipe.vendor == QUALITY_TARGETS:
+        share = share_of_recipe(recipe, stored.n_samples, catalog)
         if share < 1:
             defaults.append(WorkloadDefault(DefaultKind.EPOCHS_OF_LARGER_DATA, share))
     likeness = catalog.dnns[like] if like is not None else None
@@ -327,7 +325,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
         dataset=dataset,
         stack=stack,
         recipe=recipe,
-        recipe_samples=of_recipe,
+        recipe_samples=None if recipe is None else _recipe_samples(recipe, catalog),
         larger_data_share=share,
         family=catalog.dnns[like].family if like is not None else dnn.family,
         batch_per_gpu=batch,
@@ -350,7 +348,13 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     )
 
 
-def recipe_samples(recipe: Recipe, catalog: Catalog) -> float | None:
+def share_of_recipe(recipe: Recipe, n_samples: float, catalog: Catalog) -> float:
+    """Epochs on so many samples over those of a recipe on its own data; 1 where no source gives these."""
+    own = _recipe_samples(recipe, catalog)
+    return 1.0 if own is None else larger_data_share(n_samples / own)
+
+
+def _recipe_samples(recipe: Recipe, catalog: Catalog) -> float | None:
     """Samples of an epoch of a recipe's own data set; None where no source gives them."""
     dataset = catalog.datasets.get(catalog.dnns[recipe.dnn].dataset)
     known = recipe.epoch_samples if dataset is None else dataset.n_samples
@@ -374,10 +378,11 @@ def _served(request: SizingRequest, index: int, catalog: Catalog) -> ServingWork
     return found if found.engine is None else replace(found, engine=stack_id(found.engine.lower(), catalog))
 
 
-def _served_beside(request: SizingRequest, index: int, catalog: Catalog) -> tuple[ServingWork, ...]:
-    """What the other workloads serve."""
+def _served_by_day(request: SizingRequest, index: int, catalog: Catalog) -> tuple[ServingWork, ...]:
+    """What the other workloads serve that do not run at night alone."""
     places = (place for place, one in enumerate(request.workload) if place != index and is_served(one))
-    return tuple(_served(request, place, catalog) for place in places)
+    served = (_served(request, place, catalog) for place in places)
+    return tuple(one for one in served if one.night_hours is None)
 
 
 def _night(work: Workload, by_day: tuple[ServingWork, ...], place: str) -> NightWork:

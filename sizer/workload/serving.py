@@ -14,7 +14,7 @@ from sizer.base.quantities import tokens_text
 from sizer.base.units import DAY_S, HOUR_S
 from sizer.catalog.schema import Dnn, TransformerShape
 from sizer.workload.language import TOKEN_BYTES, DefaultKind
-from sizer.workload.loads import DAY_HOURS, length_ratio, load_by_hour, stated_length
+from sizer.workload.loads import DAY_HOURS, length_ratio, lengths_of, load_by_hour, stated_length
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload
 from sizer.workload.transformer.number_formats import stack_precision
@@ -253,7 +253,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             f"{place}.task = {work.task!r} has no latency limits; write task = 'serving', or remove first_token_s and "
             "token_s"
         )
-    if is_embedding and (any(one is not None for one in _lengths_of(work, "output")) or not is_offline):
+    if is_embedding and (any(one is not None for one in lengths_of(work, "output_tokens")) or not is_offline):
         raise RequestError(
             f"{place}.use = {EMBEDDING!r}: texts go in, of each one vector comes out, and nobody waits; write task = "
             "'generation', and remove output_tokens"
@@ -278,7 +278,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         return float(usual if stated is None else stated)
 
     for name in ("input", "output"):
-        if work.use is None and not any(_lengths_of(work, name)[:2]) and _counts_people(work.target):
+        if work.use is None and not any(lengths_of(work, f"{name}_tokens")[:2]) and _counts_people(work.target):
             raise RequestError(
                 f"{place}: users ask for answers of some length; add input_tokens and output_tokens, or "
                 f"use = {', '.join(map(repr, USES))}"
@@ -410,11 +410,6 @@ def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) ->
         routed = 3 * shape.hidden * (shape.expert_ffn or shape.ffn) * shape.experts
         wide = max(parameters - (shape.layers - shape.dense_layers) * routed, 0.0)
     return each * (parameters - wide) + _WIDE_WEIGHT_BYTES * wide
-
-
-def _lengths_of(work: Workload, name: str) -> list[int | None]:
-    """Mean, median and 95th percentile of a length as stated."""
-    return [getattr(work, f"{name}_tokens{part}") for part in ("", "_p50", "_p95")]
 
 
 def _counts_people(target: Target) -> bool:

@@ -8,12 +8,11 @@ from typing import Any
 from sizer.base.quantities import BYTES, SECONDS, by_count, duration, grouped, parse, si, tokens_text
 from sizer.catalog import labels
 from sizer.catalog.sale import newer_eras
-from sizer.catalog.schema import Recipe
-from sizer.workload.data import larger_data_share
+from sizer.catalog.schema import Dataset, Recipe
 from sizer.workload.kinds import trains_in
 from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SERVING_TASKS, SIZE_LIMITS
-from sizer.workload.resolve import QUALITY_TARGETS, recipe_samples, usual_dataset
+from sizer.workload.resolve import QUALITY_TARGETS, share_of_recipe, usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
@@ -169,8 +168,7 @@ def read_times(notes: Notes) -> None:
         if "sample_bytes" not in notes.work and not notes.is_language:
             notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
         if "task" in notes.work:
-            size = parse(BYTES, notes.work.get("sample_bytes", f"{usual.sample_bytes.value} B"))
-            n_samples = parse(BYTES, notes.work["dataset_bytes"]) / size
+            n_samples = _samples_in(notes.work, usual)
     if n_samples and TIME in notes.work.get("target", {}):
         notes.work["target"] = _rate_of(notes, n_samples, notes.work["target"][TIME])
     for written, source in GRAMMAR["habits"].items():
@@ -333,12 +331,17 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
 
 def _share_of(notes: Notes, work: dict[str, Any], recipe: Recipe) -> float:
     """Epochs on the data of the text over those of a recipe on its own data."""
-    own, of_recipe = work.get("dataset"), recipe_samples(recipe, notes.catalog)
-    samples = own["n_samples"] if isinstance(own, dict) else 0.0
-    if "dataset_bytes" in work and not isinstance(own, dict):
-        usual = notes.catalog.datasets[own or usual_dataset(notes.catalog.dnns[recipe.dnn])]
-        samples = parse(BYTES, work["dataset_bytes"]) / parse(BYTES, work.get("sample_bytes", usual.sample_bytes.value))
-    return larger_data_share(samples / of_recipe) if of_recipe else 1.0
+    own, samples = work.get("dataset"), 0.0
+    if isinstance(own, dict):
+        samples = own["n_samples"]
+    elif "dataset_bytes" in work:
+        samples = _samples_in(work, notes.catalog.datasets[own or usual_dataset(notes.catalog.dnns[recipe.dnn])])
+    return share_of_recipe(recipe, samples, notes.catalog)
+
+
+def _samples_in(work: dict[str, Any], usual: Dataset) -> float:
+    """Samples of a data set whose size the text has, of the size that it has or of those of a usual data set."""
+    return parse(BYTES, work["dataset_bytes"]) / parse(BYTES, work.get("sample_bytes", usual.sample_bytes.value))
 
 
 # --- a language model in use: who asks, how long requests are, and how soon answers come
