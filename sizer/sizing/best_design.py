@@ -105,5 +105,5 @@ def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
         return False
     if not any(is_host(index * len(sizes)) for index in np.flatnonzero(counts.candidates[:, 0]).tolist()):
         return True
-    shown = islice(ranking.one_by_one(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
+    shown = islice(ranking.varied(), MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return not any(is_host(other) and not counts.conditional[other] and not evaluated.is_late[other] for other in shown)

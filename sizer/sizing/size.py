@@ -118,7 +118,7 @@ def _comparable(counts: PartCounts, ranking: Ranking, order: list[int]) -> list[
     nodes, servers, request = counts.evaluated.storage_nodes, counts.evaluated.space.n_servers, counts.request
     if nodes[order[0]] or servers[order[0]] > 1 or request.platforms.storage or request.existing.storage_nodes:
         return order
-    wider = islice(ranking.one_by_one(), 2 * MAX_PLATFORMS_SHOWN)
+    wider = islice(ranking.varied(), 2 * MAX_PLATFORMS_SHOWN)
     others = list(islice((row for row in wider if not nodes[row]), MAX_PLATFORMS_SHOWN))
     return others if len(others) > 1 else order[:2]
 

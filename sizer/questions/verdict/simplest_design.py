@@ -40,6 +40,8 @@ _DEVICES = ("compute", "head node", "storage", "network")
 MOST_OF_DESCRIBED = 1.5
 # Of the expected cost of the described design: what choices cost beyond twice the price is told.
 FAR_CHEAPER = 0.5
+# Of the devices of a design of the same kind: a box less in a rack is no other design.
+FEWER_DEVICES = 0.75
 # What a room may have more than its limits say: a design that takes so much more is worth a question.
 _WIDER = 1.1
 # Limit of the room -> what a design takes of it.
@@ -66,6 +68,12 @@ class Simplicity(NamedTuple):
     storage: int  # place in STORAGE_ORDER
     network_kinds: int  # kinds of links of the switched networks
     devices: int  # servers, storage nodes or chassis, switches, gateways, head nodes
+
+    def is_below(self, other: "Simplicity") -> bool:
+        """Whether a design is simpler: of one kind with another where it is clearly fewer devices."""
+        if self[:-1] != other[:-1]:
+            return self < other
+        return self.devices <= FEWER_DEVICES * other.devices
 
 
 @dataclass(frozen=True)
@@ -94,12 +102,12 @@ class SimplestDesign:
     @property
     def is_simpler_without_choices(self) -> bool:
         """Whether the unrestricted design is simpler; else it is far cheaper alone."""
-        return self.unrestricted is not None and self.unrestricted.simplicity < self.allowed.simplicity
+        return self.unrestricted is not None and self.unrestricted.simplicity.is_below(self.allowed.simplicity)
 
     @property
     def is_described(self) -> bool:
         """Whether nothing that the request allows is simpler than the described design."""
-        return self.described <= self.allowed.simplicity
+        return not self.allowed.simplicity.is_below(self.described)
 
 
 def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
@@ -120,13 +128,13 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     request, design = result.request, result.design
     described = RatedDesign(request, design, _simplicity(design, catalog))
     simplest = _simplest(request, request, described, catalog, calibration)
-    allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
+    allowed = simplest if simplest is not None and simplest.simplicity.is_below(described.simplicity) else described
     free = wider = request
     if not design.bill.is_customer_copy:  # a customer reads of no design with parts that the request excludes
         free = _without_choices(request, design.platform.gpu, catalog)
         wider = _in_a_larger_room(free)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
-    if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
+    if unrestricted is None or not unrestricted.simplicity.is_below(allowed.simplicity):
         unrestricted = None if wider == request else _far_cheaper(wider, design, catalog, calibration)
     excluding: tuple[str, ...] = ()
     if unrestricted is not None:

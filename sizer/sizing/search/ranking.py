@@ -1,6 +1,7 @@
 """The order of designs: money decides, in ranges. The best of each platform, the platforms, and the front."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
@@ -234,6 +235,9 @@ MOST_TIED = 1.15
 # Where the first asks for such changes, those that cost so much more at the confidence asked beyond what the changes
 # must save are looked at, too: bands are wide, and what at most costs half more may be expected to cost as much.
 _MOST_LOOKED_AT = 1.5
+# Documents show a design beside others on other GPUs, if some are among the first so many: one server with eight kinds
+# of storage is no choice.
+_MOST_OF_KIND, _LOOKED_AT = 3, 48
 # Stands among ranked rows behind the last one that may tie with the first.
 _NO_MORE_TIED = -1
 # In place of the row of a design: those of a platform that are not counted, and those beyond the sizes of the space.
@@ -493,8 +497,22 @@ class Ranking:
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
-        """The first ``n`` of :meth:`one_by_one`; only the platforms that could be among them are counted."""
-        return list(islice(self.one_by_one(), n))
+        """The first ``n`` of :meth:`varied`; only the platforms that could be among them are counted."""
+        return list(islice(self.varied(), n))
+
+    def varied(self) -> Iterator[int]:
+        """The rows of :meth:`one_by_one` with GPUs of one kind a few times; more of the kind where no others follow."""
+        ranked, evaluated = self.one_by_one(), self._counts.evaluated
+        kinds, left = Counter[str](), list[int]()
+        for row in islice(ranked, _LOOKED_AT):
+            gpu = evaluated.platforms[int(evaluated.space.platform[row])].gpu.id
+            kinds[gpu] += 1
+            if kinds[gpu] <= _MOST_OF_KIND:
+                yield row
+            else:
+                left.append(row)
+        yield from left
+        yield from ranked
 
     def one_by_one(self) -> Iterator[int]:
         """Best row of every platform in the order in which documents show them, each found when it is asked for."""

@@ -220,6 +220,20 @@ def test_the_slowest_gpus_do_not_win_by_their_price(n_gpus):
     assert np.all(np.diff(rank_key(counts, np.array(order))) >= 0)
 
 
+def test_beside_a_design_stand_other_gpus_not_only_other_storage():
+    """H200 and B200 of one maker join a dozen systems of storage each; all of one kind would be no choice."""
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"gpus_busy": 32}}
+    platforms = {"servers": ["as-8125gs-tnhr", "as-a126gs-tnbr"], "gpus": ["h200-sxm-141gb", "b200-sxm-180gb"]}
+    asked = SizingRequest.from_dict({"date": "2026-11-28", "workload": [work], "platforms": platforms})
+    counts = search(asked, catalog(), stored_calibration())
+    ranking = Ranking(counts)
+    ranked, varied = list(ranking.one_by_one()), list(ranking.varied())
+    shown = {parts(counts, row)[0] for row in ranking.first(8)}
+    assert shown == {"h200-sxm-141gb", "b200-sxm-180gb"}
+    assert varied[0] == ranked[0]
+    assert sorted(varied) == sorted(ranked)
+
+
 def test_the_fastest_is_the_one_that_surely_is():
     """A median that no run stands behind does not win against a measured rate: the lower end at the confidence does."""
     work = {"dnn": "retinanet", "dataset": "openimages-mlperf", "epochs": 10, "target": {"gpus_busy": 8}}
