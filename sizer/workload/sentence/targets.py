@@ -550,7 +550,12 @@ def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
 
 def _total(notes: Notes, found: Match, _: str) -> None:
     missing = [key for key in _LENGTHS if key not in notes.work]
-    if found.value.high > _MOST_OF_ONE:
+    is_of_all = found.value.high > _MOST_OF_ONE
+    if is_of_all and notes.work["task"] == "generation" and not notes.has_target and (period := notes.period()):
+        rate = float(f"{found.value.high / parse(SECONDS, period[0]):.4g}")
+        notes.text.record(period[1], f"within {period[0]}")
+        _target(notes, found, "tokens_per_s", rate, f"{rate:g} output tokens a second")
+    elif is_of_all:
         notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
     elif not missing:
         notes.leave(found)  # of a part of what goes in
