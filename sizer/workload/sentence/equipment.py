@@ -9,7 +9,7 @@ from sizer.catalog.fabrics import fabric_links, usual_ports
 from sizer.catalog.items import is_of_vendor
 from sizer.catalog.labels import name
 from sizer.catalog.sale import era_of, era_of_gpu, eras_of, is_sold, usable_gpus, usual_eras
-from sizer.catalog.schema import Stack
+from sizer.catalog.schema import Server, Stack
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.models import ask_unavailable
 from sizer.workload.sentence.names import names_of, pieces, short_name
@@ -18,6 +18,8 @@ from sizer.workload.sentence.scope import Stance, is_existing, stance
 from sizer.workload.sentence.text import Match, Name
 from sizer.workload.transformer.number_formats import stack_precision
 
+# Boards of SXM GPUs have at least so many.
+_LEAST_OF_BOARD = 4
 _HARDWARE = ("gpu", "server", "storage", "fabric")  # kinds of parts that the catalogue may lack
 
 
@@ -32,7 +34,6 @@ def read_parts(notes: Notes, is_served: bool) -> None:
     read_storage_kinds(notes, "storage_kinds")
     read_rules(notes, "racks")
     settle_gpus(notes)
-    settle_fabrics(notes)
 
 
 # --- what goes away, and where the rest comes to stand
@@ -73,8 +74,8 @@ def _let_go(notes: Notes, found: Match) -> None:
 
 
 def read_fabrics(notes: Notes) -> None:
-    """Fabrics by speed or kind."""
-    links, chosen = [link.id for link in fabric_links(notes.catalog)], {True: list[str](), False: list[str]()}
+    """Fabrics by speed or kind; of those of a kind the ones that servers of the era meant have."""
+    wanted, excluded = list[str](), list[str]()
     for found in notes.text.each(r"<FABRIC>"):
         (fabric,) = found.names("fabric")
         is_only = found["over"] or found["only"] or rule(r"<ONLY_FABRIC>").search(notes.text.before(found.start))
@@ -84,24 +85,17 @@ def read_fabrics(notes: Notes) -> None:
             ask_unavailable(notes, "fabric", found, fabric)
         else:
             told = stance(notes.text.unblanked, found.match.start("name"), found.match.end("name"))
-            chosen[told.kind != "exclude"] += fabric.ids
             names = found.words if fabric.qualifier == "kind" else _names(notes, fabric.ids)
-            meaning = f"no {names}" if told.kind == "exclude" else f"fabric {names}"
+            (excluded if told.kind == "exclude" else wanted).extend(fabric.ids)
+            meaning = f"{'no' if told.kind == 'exclude' else 'fabric'} {names}"
             notes.text.record(found, meaning, min(told.start, found.start), max(told.end, found.end))
-    kinds = [one for one in chosen[True] or links if one not in chosen[False]]
-    if kinds and (chosen[True] or chosen[False]):
-        notes.table("platforms")["fabrics"] = list(dict.fromkeys(kinds))
-
-
-def settle_fabrics(notes: Notes) -> None:
-    """Of the fabrics that a sentence names by kind, those of the servers that it means."""
     links, eras = notes.catalog.links, eras_meant(notes)
-    servers = [one for one in notes.catalog.servers.values() if one.role == "gpu"]
-    servers = [one for one in servers if (era := era_of(notes.catalog, one)) is None or era in eras]
-    ports = [one.ports for one in servers if not one.is_workstation]
-    kinds = notes.platforms.get("fabrics", [])
-    if meant := [kind for kind in kinds if any(usual_ports(one, links[kind]) for one in ports)]:
-        notes.table("platforms")["fabrics"] = meant
+    kinds = [key for key in wanted or [link.id for link in fabric_links(notes.catalog)] if key not in excluded]
+    if (wanted or excluded) and kinds:
+        servers = (one for one in notes.catalog.servers.values() if one.role == "gpu" and not one.is_workstation)
+        ports = [one.ports for one in servers if (era := era_of(notes.catalog, one)) is None or era in eras]
+        meant = [kind for kind in kinds if any(usual_ports(one, links[kind]) for one in ports)]
+        notes.table("platforms")["fabrics"] = list(dict.fromkeys(meant or kinds))
 
 
 # --- numbers of servers, storage nodes and GPUs
@@ -126,22 +120,19 @@ def read_counts(notes: Notes) -> None:
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
             _want_servers(notes, found, ids, round(found.value.high), had_target)
     _read_owned_gpus(notes)
-    if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
-        for found in notes.text.each(r"<THE_SERVERS>"):
+    for found in notes.text.each(r"<THE_SERVERS>"):
+        if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")
 
 
 def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
     """Take named servers, storage nodes or switches as those that are there."""
     gpus = set(notes.ids("gpu"))
-    ids = [key for key in named.ids if named.kind != "server" or gpus & set(notes.catalog.servers[key].gpus)]
+    ids = [key for key in named.ids if named.kind == "server" and gpus & set(notes.catalog.servers[key].gpus)]
     ids = ids or list(named.ids)
-    if len(ids) > 1:
-        notes.choose("server", found, "", [f"{count} {short_name(notes.catalog.item(key))}" for key in ids])
-        return
     path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[named.kind]
     notes.table("existing").setdefault(path, {})[ids[0]] = count
-    notes.text.record(found, f"existing: {count} x {_names(notes, ids)}")
+    notes.text.record(found, f"existing: {count} x {_names(notes, ids[:1])}")
     if named.kind == "server":
         server, fitted = notes.catalog.servers[ids[0]], found.quantities()[1:]
         if fitted and server.n_gpus_choices:
@@ -153,11 +144,7 @@ def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
 
 
 def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
-    orderable = _orderable(notes, "server", ids)
-    if not orderable:
-        ask_unavailable(notes, "server", found, found.names("server")[0])
-        return
-    _allow(notes, "servers", orderable)
+    _allow(notes, "servers", ids)
     if notes.limits.get("servers", count) != count:  # "two of these, or one of those"
         del notes.limits["servers"]
         notes.text.record(found, f"or {count} x {_names(notes, ids)}")
@@ -177,39 +164,59 @@ def _read_owned_gpus(notes: Notes) -> None:
             notes.text.record(found, "GPUs of the existing servers")
             continue
         first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
-        is_one = (
-            bool(found["after"]) and not found["after"].endswith("s") and "box" in found["after"] and first.high > 1
-        )
-        is_server = bool(found["server"] or (found["after"] and not is_one) or first.kind == "servers" or others)
-        count, answers = round(first.high), []
-        servers = [notes.catalog.servers[key] for key in _servers_with(notes, found, with_discontinued=True)]
-        servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
-        told = round(others[0].high) if others else 0
-        for one in sorted(servers, key=lambda one: told not in (0, _per_server(notes, [one.id]))):
+        count, each, after = round(first.high), round(others[0].high) if others else 0, found["after"]
+        is_one_box = "box" in after and not after.endswith("s") and count > 1
+        is_server = bool(found["server"] or (after and not is_one_box) or first.kind == "servers" or others)
+        answers, (gpu,) = [], found.names("gpu")
+        keys = _of_form(notes, gpu, each or (0 if is_server else count))
+        servers = [notes.catalog.servers[key] for key in _servers_with(notes, keys)]
+        own_make = {one.id: any(notes.catalog.gpus[key].vendor == one.vendor for key in one.gpus) for one in servers}
+        servers.sort(key=lambda one: (each not in (0, _per_server(notes, [one.id])), not own_make[one.id]))
+        for one in servers:
             usual = _per_server(notes, [one.id])
             is_part = not is_server and count < usual  # one server that is not full
-            n_gpus = told or (count if is_part else usual)
-            is_whole = is_server or count % n_gpus == 0
-            if is_whole and n_gpus in (usual, *one.n_gpus_choices, *one.n_gpus_alone):
-                (gpu,) = found.names("gpu")
-                cards = f" with {n_gpus} {notes.text.sentence[gpu.start : gpu.end].strip()}" if told or is_part else ""
-                n_servers = count if is_server else count // n_gpus
-                answers.append(f"{n_servers} {short_name(one)}{cards if len(one.gpus) > 1 or n_gpus != usual else ''}")
+            n_gpus = each or (count if is_part else usual)
+            if n_gpus in _fitted(one) and (is_server or count % n_gpus == 0):
+                is_other = keys != gpu.ids and len(keys) == 1
+                words = notes.catalog.gpus[keys[0]].name if is_other else notes.text.sentence[gpu.start : gpu.end]
+                is_told = (each or is_part) and (len(one.gpus) > 1 or n_gpus != usual)
+                cards = f" with {n_gpus} {words.strip()}" if is_told else ""
+                answers.append(f"{count if is_server else count // n_gpus} {short_name(one)}{cards}")
         if answers:
             notes.choose("server", found, "", answers)
             continue
-        gpus = count * (round(others[0].high) if others else 1)
-        is_usable = bool(set(found.ids("gpu")) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
-        notes.owned_gpus = gpus if is_usable else 0
-        counted = f"their {gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
+        is_usable = bool(set(gpu.ids) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
+        notes.owned_gpus = count * (each or 1) if is_usable else 0
+        counted = (
+            f"their {notes.owned_gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
+        )
         notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
         notes.text.record(found, "existing, in servers that are not in the catalogue")
+
+
+def _fitted(server: Server) -> set[int]:
+    """Numbers of GPUs with which a server is sold."""
+    return {round(server.n_gpus.value) if server.n_gpus else 0, *server.n_gpus_choices, *server.n_gpus_alone}
+
+
+def _of_form(notes: Notes, gpu: Name, count: int) -> tuple[str, ...]:
+    """The GPUs that a name means, in the form in which so many are sold: no server has two A100 SXM."""
+    alike = names_of(notes.catalog).alike(notes.text.sentence[gpu.start : gpu.end]) if count < _LEAST_OF_BOARD else ()
+    for keys in (gpu.ids, alike):
+        sold = [
+            key
+            for key in keys
+            if any(count in _fitted(notes.catalog.servers[of]) for of in _servers_with(notes, [key]))
+        ]
+        if not count or sold:
+            return keys if keys == gpu.ids else tuple(sold)
+    return gpu.ids
 
 
 def read_gpus(notes: Notes) -> None:
     """A number of GPUs is a target where the sentence gives no other; a name of a GPU limits the choice."""
     had_target = notes.has_target
-    most = max(_per_server(notes, [key]) for key, one in notes.catalog.servers.items() if one.orderable)
+    most = max(_per_server(notes, [key]) for key in notes.catalog.servers)
     people = notes.request.get("team", {}).get("data_scientists")
     for found in notes.text.each(r"<GPUS_EACH_PERSON>"):
         if people and _are_held(notes, found):
@@ -218,8 +225,8 @@ def read_gpus(notes: Notes) -> None:
     # "Two servers with eight GPUs each", "1 node 8 x H100", "3 nodes of HGX B200", "2 x 8 V100".
     for found in notes.text.each(r"<SERVERS_OF_GPUS>|{servers} (?:(?:of|with|x) )?<GPU>(?!\w)"):
         first, *others = found.quantities()
-        count = round(others[-1].high) if others else _per_server(notes, _servers_with(notes, found))
-        if count and _are_held(notes, found):
+        count = round(others[-1].high) if others else _per_server(notes, _servers_with(notes, found.ids("gpu")))
+        if count and _are_held(notes, found, count):
             is_each = bool(found["each"]) and (_hold_each(notes, found, count) or True)
             # "Ten servers with 80 GPUs" counts the GPUs of all of them: no server has so many.
             n_servers = round(first.high) if is_each or first.kind == "n" or count <= most else 1
@@ -235,7 +242,8 @@ def read_gpus(notes: Notes) -> None:
         elif is_had:
             notes.text.record(found, f"{count} GPUs in each server")
     for found in notes.text.each(r"<NUMBER_OF_GPUS>"):
-        if _are_held(notes, found):
+        is_server = notes.text.is_after(found, r"<SERVER> (?:with|of|having) $")
+        if _are_held(notes, found, round(found.quantities()[-1].high) if is_server else 0):
             _read_number(notes, found, had_target)
     for found in notes.text.each(r"<GPU>"):
         if _are_held(notes, found):
@@ -250,7 +258,7 @@ def _read_number(notes: Notes, found: Match, had_target: bool) -> None:
     is_one = after and not after[0].endswith(("s", "xes")) and quantity.high > 1
     if gpus and not is_one and (after or gpus[0].qualifier == "board"):
         notes.text.mark(found.end, found.end + (after.end() if after else 0))
-        each = _per_server(notes, _servers_with(notes, found)) or 1
+        each = _per_server(notes, _servers_with(notes, found.ids("gpu"))) or 1
     count, before = round(quantity.high) * each, notes.text.before(found.start)
     if each > 1 and any(one.qualifier == "board" for one in found.names("gpu")):
         notes.text.assume(f"{found.words}: boards of {each} GPUs each")
@@ -330,8 +338,8 @@ def _usual_gpus(notes: Notes) -> list[str]:
 
 def _hold_each(notes: Notes, found: Match, count: int) -> bool:
     """Take a number of GPUs in each server, where a server that can be ordered has it."""
-    servers = _servers_with(notes, found) if found.names("gpu") else [*notes.catalog.servers]
-    is_had = any(_per_server(notes, [key]) == count for key in servers if notes.catalog.servers[key].orderable)
+    servers = _servers_with(notes, found.ids("gpu")) if found.names("gpu") else [*notes.catalog.servers]
+    is_had = any(_per_server(notes, [key]) == count for key in servers)
     if is_had:
         notes.table("platforms")["gpus_per_server"] = count
     return is_had
@@ -352,11 +360,10 @@ def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = 
         notes.leave(found)
 
 
-def _servers_with(notes: Notes, found: Match, *, with_discontinued: bool = False) -> list[str]:
-    """Servers with the GPUs that a phrase names: those that can be ordered, or all."""
-    servers = [one for one in notes.catalog.servers.values() if one.role == "gpu" and one.n_gpus is not None]
-    servers = [one for one in servers if one.orderable or with_discontinued]
-    return [one.id for one in servers if set(found.ids("gpu")) & set(one.gpus)]
+def _servers_with(notes: Notes, gpus: Iterable[str]) -> list[str]:
+    """Servers that hold any of some GPUs."""
+    servers = (one for one in notes.catalog.servers.values() if one.role == "gpu" and one.n_gpus is not None)
+    return [one.id for one in servers if not set(gpus).isdisjoint(one.gpus)]
 
 
 def _per_server(notes: Notes, servers: Iterable[str]) -> int:
@@ -373,26 +380,27 @@ def existing_gpus(notes: Notes) -> int:
     return notes.owned_gpus + sum((each or _per_server(notes, [key])) * count for key, count in servers.items())
 
 
-def _are_held(notes: Notes, found: Match) -> bool:
+def _are_held(notes: Notes, found: Match, each: int = 0) -> bool:
     """Whether the GPUs that a phrase names, if it names any, can be ordered; they are what is allowed then."""
-    catalog, usable = notes.catalog, usable_gpus(notes.catalog)
-    allowed = [key for key in found.ids("gpu") if key in usable]
-    for one in found.names("gpu"):
+    catalog, usable, named = notes.catalog, usable_gpus(notes.catalog), found.names("gpu")
+    allowed = [key for one in named for key in _of_form(notes, one, each) if key in usable]
+    for one in named:
         words = notes.text.sentence[one.start : one.end].strip()
-        if len(one.ids) == 1 and one.ids[0] in allowed and len(names_of(catalog).alike(words)) > 1:
-            notes.text.assume(f"{words}: {catalog.gpus[one.ids[0]].name}")
+        meant = [key for key in allowed if key in names_of(catalog).alike(words)]
+        if len(meant) == 1 < len(names_of(catalog).alike(words)):
+            notes.text.assume(f"{words}: {catalog.gpus[meant[0]].name}")
     newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
     is_least = not found.quantities() and notes.text.is_after(found, r"<NEWER_BEFORE>")
-    if found.names("gpu") and (newer or is_least):  # those of their makers that are sold and at least as fast
+    if named and (newer or is_least):  # those of their makers that are sold and at least as fast
         gpus = [catalog.gpus[key] for key in found.ids("gpu")]
         least, makers = min(one.peak_mixed_flop_per_s.value for one in gpus), {one.vendor for one in gpus}
-        fast = [one for one in catalog.gpus.values() if one.peak_mixed_flop_per_s.value >= least]
-        fast = [one for one in fast if one.vendor in makers and is_sold(catalog, one, notes.request.get("date"))]
-        allowed = list(dict.fromkeys((*allowed, *(one.id for one in fast if one.id in usable))))
+        sold = [gpu for key in usable if is_sold(catalog, gpu := catalog.gpus[key], notes.request.get("date"))]
+        fast = (one for one in sold if one.vendor in makers and one.peak_mixed_flop_per_s.value >= least)
+        allowed = list(dict.fromkeys((*allowed, *(one.id for one in fast))))
         if newer:
             notes.text.record(notes.text.match_of(newer), f"or newer: {_names(notes, allowed)}")
-    if found.names("gpu") and not allowed:
-        ask_unavailable(notes, "gpu", found, found.names("gpu")[0])
+    if named and not allowed:
+        ask_unavailable(notes, "gpu", found, named[0])
         return False
     if allowed and set(allowed) != set(usable):
         notes.table("platforms")["gpus"] = sorted({*notes.platforms.get("gpus", []), *allowed})
@@ -457,14 +465,10 @@ def read_named(notes: Notes) -> None:
 
 def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage: list[str]) -> None:
     is_negated, meanings = told.kind == "exclude", []
-    for part, key, keys in (("server", "servers", servers), ("storage", "storage", storage)):
-        orderable = _orderable(notes, part, keys)
-        if keys and not orderable and not is_negated:
-            ask_unavailable(notes, part, found, found.names(part)[0])
-            return
-        _allow(notes, f"forbidden_{key}" if is_negated else key, orderable)
+    for key, keys in (("servers", servers), ("storage", storage)):
+        _allow(notes, f"forbidden_{key}" if is_negated else key, keys)
         if keys:
-            meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, orderable)}")
+            meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, keys)}")
     notes.text.record(found, "; ".join(meanings), *told[1:])
 
 
@@ -494,9 +498,6 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
     else:
         asked = {part: items[part] for part in called if called[part] or (is_all and items[part])}
         for part, keys in asked.items():
-            if not keys:
-                ask_unavailable(notes, "server" if part == "servers" else part, found)
-                return
             _allow(notes, part, keys)
         meaning = f"only {listed}: {'; '.join(_names(notes, keys) for keys in asked.values())}"
     notes.text.record(found, meaning, *told[1:])
@@ -518,12 +519,6 @@ def _allow(notes: Notes, part: str, keys: Iterable[str]) -> None:
     if keys := list(keys):
         platforms = notes.table("platforms")
         platforms[part] = list(dict.fromkeys([*platforms.get(part, []), *keys]))
-
-
-def _orderable(notes: Notes, kind: str, keys: Iterable[str]) -> list[str]:
-    items: Any = notes.catalog.servers if kind == "server" else notes.catalog.storage
-    # Storage that is not planned unasked, such as Ceph, is there where it is named.
-    return [key for key in keys if items[key].orderable or getattr(items[key], "kind", "local") != "local"]
 
 
 def _of_vendors(notes: Notes, kind: str, vendors: list[str]) -> list[str]:
@@ -579,17 +574,14 @@ def read_precision(notes: Notes) -> None:
     """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
-            told = stance(notes.text.unblanked, found.start, found.end)
             value = precision if notes.is_language or precision[-1] in "248" else "mixed"
+            told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":
-                notes.text.record(found, f"not {precision}", *told[1:])
                 if value == "mixed":
                     notes.work.setdefault("precision", "fp32")
-            elif precision[-1] in "48" and notes.dnns and not notes.is_language:
-                notes.leave(found)
+                notes.text.record(found, f"not {precision}", *told[1:])
             else:
-                if not re.search(r"\d", found.words):  # "BF16 mixed precision"
-                    value = notes.work.get("precision", value)
+                value = value if re.search(r"\d", found.words) else notes.work.get("precision", value)
                 notes.set("w.precision", value, found, f"{value} precision")
 
 

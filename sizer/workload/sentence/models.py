@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.fabrics import fabric_links
+from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
@@ -350,14 +351,13 @@ def _tokens_per_s(notes: Notes, found: Match, key: str) -> None:
 
 def _sharding(notes: Notes, found: Match, _: str) -> None:
     """What is divided: by ZeRO with its stage, or by FSDP where no named stack says so already."""
-    stage, names = 3, found.ids("software")
-    if re.search("zero|optimi", found.words, re.I):
-        stage = int(found["digits"] or (found.value.high if found.quantities() else 1))
-    elif names:
-        named = {one for name in notes.names("software") for one in name.ids if not one.lower().startswith("fsdp")}
-        stacks = [one for one in notes.catalog.stacks.values() if one.trains_language and "FSDP" in one.name]
-        texts = [f"{stack.framework} {stack.name}".lower() for stack in stacks]
-        if not names[0].lower().startswith("fsdp") or any(one.lower() in text for one in named for text in texts):
+    is_zero, names = re.search("zero|optimi", found.words, re.I), found.ids("software")
+    stage = int(found["digits"] or (found.value.high if found.quantities() else 1)) if is_zero else 3
+    if names and not is_zero:
+        named = {one for one in notes.ids("software") if not one.lower().startswith("fsdp")}
+        stacks = (one for one in notes.catalog.stacks.values() if one.trains_language and "FSDP" in one.name)
+        texts = " ".join(f"{stack.framework} {stack.name}".lower() for stack in stacks)
+        if not names[0].lower().startswith("fsdp") or any(one.lower() in texts for one in named):
             return
     if stage == 2:
         reason = "a request shards the optimizer state, or the gradients and weights, too"
@@ -569,24 +569,22 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, the fastest."""
     series, size = re.split(r"[\s-]", words.lower())[0], re.search(_SIZE, words, re.I)
-    peaks = {key: gpu.peak_mixed_flop_per_s.value for key, gpu in catalog.gpus.items()}
     if kind == "gpu":
         gpus = [gpu for key in usable_gpus(catalog) if is_sold(catalog, gpu := catalog.gpus[key], None)]
-        gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), -peaks[gpu.id], -gpu.memory_bytes.value, gpu.id))
-        return [gpu.name for gpu in gpus]
-    if kind == "server":
-        servers = [item for item in catalog.servers.values() if item.role == "gpu" and item.orderable]
-        return [
-            one.name for one in sorted(servers, key=lambda one: -max((peaks[key] for key in one.gpus), default=0.0))
-        ]
-    if kind == "storage":
-        return [item.name for item in catalog.storage.values() if item.orderable and item.kind != "local"]
+        peaks = {gpu.id: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id) for gpu in gpus}
+        return [gpu.name for gpu in sorted(gpus, key=lambda gpu: (series not in gpu.name.lower(), peaks[gpu.id]))]
     if kind == "precision":
         return ["mixed precision", "single precision"]
-    if kind == "fabric":
-        speed = float(size[0]) if size else 1e9
-        links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
-        return [link.name for link in links]
+    links = sorted(
+        fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / float(size[0] if size else 1e9)))
+    )
+    parts: dict[str, list[Item]] = {
+        "fabric": [*links],
+        "server": [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable],
+        "storage": [one for one in catalog.storage.values() if one.kind != "local" and one.orderable],
+    }
+    if kind in parts:
+        return [one.name for one in parts[kind]]
     dnns, billions = [*catalog.dnns.values()], 1e9 * float(size[0]) if size else 0.0
     dnns = [one for one in dnns if one.family == kind] or [one for one in dnns if one.sample == kind] or dnns
     gaps = {one.id: abs(math.log(one.parameters.value / billions)) if billions else 0.0 for one in dnns}

@@ -217,7 +217,8 @@ def state(notes: Notes, found: Match, name: str) -> None:
         return  # without it they say nothing
     name = f"{name} of {'rent' if 'rental' in notes.request else 'ownership'}" if name == "years" else name
     path, of, meaning = GRAMMAR["statements"][name]
-    digits = float(found.match.groupdict().get("digits") or 0)
+    groups = found.match.groupdict()
+    digits = float(groups.get("digits") or groups.get("nth") or 0)
     quantities = found.quantities("percent") if of == "share" else found.quantities()
     quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
@@ -271,6 +272,9 @@ def _racks_of(notes: Notes, found: Match, _: str) -> None:
 def _streams(notes: Notes, found: Match, _: str) -> None:
     """Frames of so many cameras a second, which a network looks at as they come."""
     rate = math.prod(one.high for one in found.quantities("n", "frames/time", "samples/time"))
+    if not found.quantities("frames/time", "samples/time"):
+        rate *= _FRAMES_PER_S
+        notes.text.assume(f"frames of {found.words} not given: {_FRAMES_PER_S} a second each")
     notes.work |= {"task": "validation-inference", "target": {RATE: f"{written_number(rate)} images/s"}}
     notes.text.record(found, f"inference on {written_number(rate)} images/s")
 
@@ -309,7 +313,8 @@ def _recordings(notes: Notes, found: Match, _: str) -> None:
 def _counted(notes: Notes, found: Match, _: str) -> None:
     """A bare number as what it counts: racks at most 4; A100, at most 8; our students (about 120); 12,000 studies."""
     told = found.match.groupdict()
-    noun = told.get("noun") or told.get("people") or ("people" if told.get("group") else "samples")
+    noun = told.get("noun") or told.get("people")
+    noun = noun or next((word for group, word in _GROUPS.items() if told.get(group)), "samples")
     noun, start = ("GPUs", found.match.end("of")) if told.get("of") else (noun, found.start)
     kind, unit = UNITS[re.sub(r"[ -]+", " ", noun.lower())][:2]
     counted = notes.text.part(found, start, found.end)
@@ -323,6 +328,9 @@ def taken_by(*functions: Take) -> dict[str, Take]:
 
 _TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
+_GROUPS = {"group": "people", "texts": "documents"}  # what is counted, by the group of the pattern
+# Of video as it is broadcast in Europe (ITU-R BT.601); cameras are often set to less.
+_FRAMES_PER_S = 25
 # Of 16 kHz and 16 bits, as speech is recorded.
 _SOUND_BYTES_PER_S = 32_000.0
 

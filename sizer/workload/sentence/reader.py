@@ -277,7 +277,9 @@ def _second_job(plain: str, job: ToldKind, catalog: Catalog, things: list[Thing]
     dnns = [catalog.dnns[key] for one in inside if isinstance(one, Name) for key in one.ids]
     if job.kind.sized and not is_part and all(dnn.transformer is not None for dnn in dnns):
         alone = _only(plain, [(start, end), *of])
-        return _together(plain, [training, _part(alone, plain, catalog, plain, things)], catalog)
+        both = [training, _part(alone, plain, catalog, plain, things)]
+        if all(one.request for one in both):
+            return _together(plain, both, catalog)
     answers = (Answer("Training", " ".join(rest.split())),)
     question = Question("task", plain[start:end].strip(" ,;."), job.kind.refusal, answers=answers)
     return replace(training, questions=(question, *training.questions))

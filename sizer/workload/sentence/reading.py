@@ -67,10 +67,14 @@ class Question:
 
 
 def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Questions whose answers are assumed: none where one has to be asked, or two things of the need are missing."""
+    """Questions whose answers are assumed: none where one has to be asked, or two things of the need are missing.
+
+    Which servers are there is settled first: their GPUs may be the target.
+    """
     kinds = [_QUESTIONS[one.key][0] for one in questions]
     has_answers = all(any(one.edits for one in question.answers[:1]) for question in questions)
-    return tuple(questions) if has_answers and "blocks" not in kinds and kinds.count("alone") <= 1 else ()
+    servers = tuple(one for one in questions if one.about == "server")
+    return (servers or tuple(questions)) if has_answers and "blocks" not in kinds and kinds.count("alone") <= 1 else ()
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,12 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
         for part in rule(whole).finditer(sentence):
             always = [words for words in GRAMMAR["asides_always"].values() if rule(words).search(part[0])]
             is_one = not wishes.search(part[0]) or any(words[0] == "^" for words in always)
-            for one in (part,) if is_one else rule(r"<COMMA_PART>").finditer(sentence, *part.span()):
+            parts = list(rule(r"<COMMA_PART>").finditer(sentence, *part.span()))
+            if is_one:  # beside what others have, the one network is the customer's
+                by_others = [one for one in parts if re.search(r"\d", one[0]) and rule(r"<OTHERS>").search(one[0])]
+                is_theirs = any(one.start() <= at.start < one.end() for at in networks for one in by_others)
+                parts = by_others if by_others and networks and not is_theirs else [part]
+            for one in parts:
                 inside = [network for network in networks if one.start() <= network.start < one.end()]
                 is_only = bool(networks) and len(inside) == len(networks)  # its name is not of others alone
                 kinds = GRAMMAR["asides_always" if is_only or not (is_one or not wishes.search(one[0])) else "asides"]

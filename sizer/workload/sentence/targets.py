@@ -160,16 +160,15 @@ def read_times(notes: Notes) -> None:
     """A time to train, overnight or every day; of inference on a known number of samples a rate."""
     if not notes.has_target:
         read_time(notes)
-    n_samples = 0.0
-    if "task" in notes.work and isinstance(notes.work.get("dataset"), dict):
-        n_samples = notes.work["dataset"]["n_samples"]
-    elif TIME in notes.work.get("target", {}) and "dataset_bytes" in notes.work and notes.networks:
-        usual = notes.catalog.datasets[notes.work.get("dataset", usual_dataset(notes.networks[0]))]
+    n_samples, data, has_time = 0.0, notes.work.get("dataset"), TIME in notes.work.get("target", {})
+    if isinstance(data, dict):
+        n_samples = data["n_samples"] if "task" in notes.work else 0.0
+    elif has_time and "dataset_bytes" in notes.work and notes.networks:
+        usual = notes.catalog.datasets[data or usual_dataset(notes.networks[0])]
         if "sample_bytes" not in notes.work and not notes.is_language:
             notes.text.assume(f"size of a sample not given: {si(usual.sample_bytes.value, 'B')}, as in {usual.name}")
-        if "task" in notes.work:
-            n_samples = _samples_in(notes.work, usual)
-    if n_samples and TIME in notes.work.get("target", {}):
+        n_samples = _samples_in(notes.work, usual) if "task" in notes.work else 0.0
+    if n_samples and has_time:
         notes.work["target"] = _rate_of(notes, n_samples, notes.work["target"][TIME])
     for written, source in GRAMMAR["habits"].items():
         for found in notes.text.each(source):
@@ -551,7 +550,12 @@ def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
 
 def _total(notes: Notes, found: Match, _: str) -> None:
     missing = [key for key in _LENGTHS if key not in notes.work]
-    if found.value.high > _MOST_OF_ONE:
+    is_of_all = found.value.high > _MOST_OF_ONE
+    if is_of_all and notes.work["task"] == "generation" and not notes.has_target and (period := notes.period()):
+        rate = float(f"{found.value.high / parse(SECONDS, period[0]):.4g}")
+        notes.text.record(period[1], f"within {period[0]}")
+        _target(notes, found, "tokens_per_s", rate, f"{rate:g} output tokens a second")
+    elif is_of_all:
         notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
     elif not missing:
         notes.leave(found)  # of a part of what goes in
