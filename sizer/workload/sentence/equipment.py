@@ -106,7 +106,9 @@ def read_counts(notes: Notes) -> None:
     had_target = notes.has_target
     for found in notes.text.each(r"<COUNTED>"):
         (named,) = found.names("server", "storage", "switch")
-        counts, kind = found.quantities(), named.kind
+        kind = named.kind
+        # Of a server the number before it: behind it stand its GPUs.
+        counts = [one for one in found.quantities() if kind == "storage" or one.start < named.start]
         count = round(counts[-1 if kind == "storage" else 0].high) if counts else 1
         is_there = is_existing(notes.text, found)
         if kind == "server" and not counts and (not is_there or notes.text.sentence[named.end - 1] == "s"):
@@ -120,6 +122,14 @@ def read_counts(notes: Notes) -> None:
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
             _want_servers(notes, found, ids, round(found.value.high), had_target)
     _read_owned_gpus(notes)
+    if servers := notes.request.get("existing", {}).get("servers"):
+        last = next(reversed(servers))
+        for source, sign in (("<SOME_STAY>", 1), ("<SOME_GO>", -1)):
+            for found in notes.text.each(source):
+                count = round(found.value.high)
+                if count <= servers[last] and (had := notes.text.find(source)):
+                    servers[last] = count if sign > 0 else servers[last] - count
+                    notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
     for found in notes.text.each(r"<THE_SERVERS>"):
         if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")
@@ -134,11 +144,12 @@ def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
     notes.table("existing").setdefault(path, {})[ids[0]] = count
     notes.text.record(found, f"existing: {count} x {_names(notes, ids[:1])}")
     if named.kind == "server":
-        server, fitted = notes.catalog.servers[ids[0]], found.quantities()[1:]
+        server, fitted = notes.catalog.servers[ids[0]], [one for one in found.quantities() if one.start > named.start]
         if fitted and server.n_gpus_choices:
             notes.table("existing")["gpus_per_server"] = round(fitted[0].high)
         kinds = server.gpus  # a DGX A100 of 320 GB has not the usual ones
-        told = {named.qualifier, *(gpus if len(gpus) == 1 < len(kinds) else ())}
+        meant = gpus & {*kinds}
+        told = {named.qualifier, *(meant if len(meant) == 1 < len(kinds) else ())}
         if held := [key for key in kinds if key in told]:
             notes.table("existing").setdefault("gpus", []).extend(held)
 
@@ -278,9 +289,14 @@ def _read_number(notes: Notes, found: Match, had_target: bool) -> None:
 
 def _read_stances(notes: Notes) -> None:
     """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
+    before = ""  # stance of the name before: "no H100, and no H200 either"
     for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
         one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
         told = stance(notes.text.unblanked, found.start, found.end)
+        too = rule(r"<TOO>").match(notes.text.unblanked, found.end)
+        if before == "exclude" and not told.kind and too:
+            told = Stance(before, found.start, too.end())
+        before = told.kind
         is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
             notes.text.assume(f"{found.words}: neither asked for nor excluded")

@@ -62,7 +62,7 @@ class Names:
             for called in outside:
                 if kind == "gpu" and (of := [one.id for one in catalog.generations.values() if one.name == called]):
                     gpus = {key for key, gpu in catalog.gpus.items() if gpu.generation in of}
-                    known[pieces(called)].setdefault("gpu", gpus)
+                    known[pieces(called)]["gpu"] = gpus
                 elif pieces(called) not in self._vendors and not (kind == "fabric" and called.lower() in catalog.links):
                     known.setdefault(pieces(called), {f"outside {kind}": {kind}})
         ids = known.items()
