@@ -35,6 +35,7 @@ from sizer.workload.transformer.custom_transformer import CustomTransformer
 _LONGEST_S = 5 * 31_557_600.0
 # Of a model that reaches the least loss for its work (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
 _TOKENS_PER_PARAMETER = 20
+_MOST_TAIL = 4  # 95th percentile of a length over its mean
 _MOST_RUNS_A_DAY = 1_000  # more are no trainings
 # Of a training for which eight GPUs are assumed: a year of them at 400 TFLOP/s each, as fast as an H100 trains.
 _MOST_WORK_FLOP = 8 * 4e14 * 31_557_600
@@ -271,7 +272,9 @@ def ask_target(notes: Notes) -> None:
     texts += [usual.get(sample, "1,000 samples/s")] if sample else []
     is_limited = bool(set(SIZE_LIMITS) & notes.limits.keys()) and "team" not in notes.request
     if is_limited:
-        texts.insert(0 if is_long else len(texts), "as fast as possible")
+        # Who tells a budget and no target asks what it buys.
+        is_first = is_long or ("budget" in notes.limits and not own)
+        texts.insert(0 if is_first else len(texts), "as fast as possible")
     notes.ask("target needed" if asks or (is_long and not is_limited) else "target", answers=map(notes.answer, texts))
 
 
@@ -373,6 +376,8 @@ def read_serving(notes: Notes) -> None:
             notes.work.setdefault("use", name)
         for found in text.each(source):
             text.record(found, f"use: {notes.work['use']}")
+    if notes.work.get("use") == "agent":
+        text.assume("agents: calls of the model are sized, as long as those of a coding agent; the tools are not")
     if notes.work.get("use") in ("chat", "code", "code-chat"):
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
@@ -545,7 +550,18 @@ def _read_roles(notes: Notes) -> None:
 
 
 def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
-    notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {key.partition('put')[0]}")
+    """Tokens of a request; "up to 128k" are those of few, a mean above that of the use is a quarter of them."""
+    way, bound = key.partition("put")[0], rule(r"<AT_MOST>")
+    use = USES.get(notes.work.get("use", ""))
+    start = next((at for at, one in notes.text.places() if one is amount), found.start)
+    if use is None or not bound.search(notes.text.unblanked, max(0, start - 20), start):
+        notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {way}")
+        return
+    usual = use.input_tokens if way == "in" else use.output_tokens
+    mean = round(min(max(usual, amount.length / _MOST_TAIL), amount.length))
+    notes.set(f"w.{key}", mean, found, f"mean of {tokens_text(mean)} {way}")
+    notes.work[f"{key}_p95"] = amount.length
+    notes.text.assume(f"{found.words}: of 95 % of the requests, {grouped(mean)} tokens on average")
 
 
 def _total(notes: Notes, found: Match, _: str) -> None:
