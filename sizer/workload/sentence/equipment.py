@@ -198,9 +198,7 @@ def _read_owned_gpus(notes: Notes) -> None:
             continue
         is_usable = bool(set(gpu.ids) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
         notes.owned_gpus = count * (each or 1) if is_usable else 0
-        counted = (
-            f"their {notes.owned_gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
-        )
+        counted = f"their {notes.owned_gpus} GPUs count" if is_usable else "without known rates they do not count"
         notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
         notes.text.record(found, "existing, in servers that are not in the catalogue")
 

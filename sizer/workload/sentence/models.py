@@ -169,15 +169,15 @@ def read_networks(notes: Notes) -> None:
         families = [one for one in families if not purposes.search(text.sentence, one.start, one.end)]
     if families and (notes.dnns or not (notes.own_model or notes.own_network)):
         _ask_family(notes, families)
+    places = {one.start: one for one in named}
     for found in text.each(r"{dnn}|{parameters}"):
-        one = next((one for one in named if one.start == found.things[0].start), None)
-        if one is None:
+        if (one := places.get(found.things[0].start)) is None:
             continue
-        dnn = catalog.dnns[one.ids[0]]
-        text.record(found, dnn.name if one in single else "kind of network")
-        if one in single and found.quantities("parameters"):
+        dnn, is_single = catalog.dnns[one.ids[0]], len(one.ids) == 1
+        text.record(found, dnn.name if is_single else "kind of network")
+        if is_single and found.quantities("parameters"):
             text.assume(f"{found.words}: {dnn.name}, the network of the catalogue of this size")
-        elif one in single and dnn.transformer is not None:
+        elif is_single and dnn.transformer is not None:
             texts = (found.words, f"{dnn.name} {dnn.id} {dnn.vendor} instruct chat base model hf")
             parts, known = (set(re.findall(r"[a-z]+|\d+(?:\.\d+)?", words.lower())) for words in texts)
             if parts - known:

@@ -217,8 +217,7 @@ def state(notes: Notes, found: Match, name: str) -> None:
         return  # without it they say nothing
     name = f"{name} of {'rent' if 'rental' in notes.request else 'ownership'}" if name == "years" else name
     path, of, meaning = GRAMMAR["statements"][name]
-    groups = found.match.groupdict()
-    digits = float(groups.get("digits") or groups.get("nth") or 0)
+    digits = float(found.match.groupdict().get("digits") or 0)
     quantities = found.quantities("percent") if of == "share" else found.quantities()
     quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
     if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
@@ -430,7 +429,7 @@ def read_sizes(notes: Notes) -> None:
         after, unit = notes.text.after(found.match.end("size")), found.value.unit[:1]
         is_one = rule(r"<OF_ONE>").match(after) or notes.text.is_after(found, r"<SAMPLES_OF>")
         # What has kilobytes or megabytes is a sample, unless the words next to it say that it is the whole.
-        is_small = unit in "kMB" or (unit == "G" and rule(r" <SAMPLES>\b").match(after))
+        is_small = unit in "kKMB" or (unit == "G" and rule(r" <SAMPLES>\b").match(after))
         is_whole = rule(r" ?(?:of )?(?:\w+ )?<WHOLE>").match(after) or notes.text.is_after(found, r"<WHOLE_BEFORE>")
         is_sample = is_one or (is_small and not is_whole and not notes.is_language)
         state(notes, found, "sample_bytes" if is_sample else "dataset_bytes")

@@ -318,7 +318,10 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
         if not any(one.start <= match.start() < one.end for one in things):
             things.append(Name(match.lastgroup or "", *match.span(), ()))
     times = rule("<CLOCK>").finditer(text)
-    clocks = [(float(one[1]) % 12 + 12 * (one[3] == "p") if one[3] else float(one[1]), one) for one in times]
+    clocks = [
+        (float(one[1]) % (12 if one[3] else 24) + 12 * (one[3] == "p") + float((one[2] or ":0")[1:]) / 60, one)
+        for one in times
+    ]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
         is_end = re.search(r"\b(?:by|until|till|before|bis|finish\w*|end\w*)[ :]*$", text[: clocks[0][1].start()], re.I)
