@@ -72,6 +72,9 @@ def _ask_mixture(notes: Notes) -> None:
             if known >= {round(one.high) for one in found.quantities("experts", "n")}:
                 notes.text.record(found, f"as {short_name(dnns[0])} has it")
             continue
+        if notes.names("dnn"):  # one of several, which is asked first
+            notes.text.record(found, "as the named network has it")
+            continue
         size = max((one.high for one in found.quantities("parameters", "n") if one.high > 1e6), default=0.0)
         items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
         near = {one.id: abs(math.log(one.parameters.value / size)) if size else place_of(one) for one in items}

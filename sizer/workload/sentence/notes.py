@@ -66,8 +66,13 @@ class Notes:
 
     def aim(self, found: Match, key: str, value: Any, meaning: str) -> bool:
         """Take a target where no other one is stated; whether it was taken."""
-        if self.work.get("target", {key: value}) != {key: value}:
-            return False
+        if (told := self.work.get("target", {key: value})) != {key: value}:
+            if key != TIME or TIME not in told:
+                return False
+            if parse(SECONDS, value) >= parse(SECONDS, told[TIME]):
+                self.text.record(found, f"{told[TIME]} are less and count")
+                return True
+            self.text.assume(f"{found.words}: the shorter of the two times counts")
         self.work["target"] = {key: value}
         self.text.record(found, meaning)
         return True

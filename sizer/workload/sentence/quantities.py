@@ -221,6 +221,8 @@ def value_of(written: str, is_grouped: bool = False) -> float:
         return 1.0
     if not text[0].isdigit():
         return _worded(text)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d\d", text):  # 90.000,00
+        return float(text.replace(".", "").replace(",", "."))
     if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", text) or (is_grouped and _AMBIGUOUS.fullmatch(text)):
         return float(text.replace(".", ""))
     if re.match(r"[1-9]\d{0,2}(?:[ ,_']\d{3})+(?!\d)", text):

@@ -87,7 +87,10 @@ def read_time(notes: Notes) -> None:
         notes.text.record(found, "tokens that the given GPUs read")
         for time in notes.text.each(r"<TIME>"):
             notes.leave(time)
-    for found in [*notes.text.each(r"<TIME_LIMIT>"), *notes.text.each(r"<TIME>")]:
+    limits = list(notes.text.each(r"<TIME_LIMIT>"))
+    for found in [*limits, *notes.text.each(r"<TIME>")]:
+        if notes.has_target and found not in limits:
+            return
         written = time_text(found.value.low, found.value.unit)
         try:
             if parse(SECONDS, written) > _LONGEST_S:
@@ -97,7 +100,6 @@ def read_time(notes: Notes) -> None:
             notes.ask("refused", found, str(error))
             continue
         notes.aim(found, TIME, written, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
-        return
 
 
 def read_targets(notes: Notes) -> None:

@@ -20,6 +20,7 @@ _PRODUCT = re.compile(r"(?<![\w.])(\d{1,3})x(?=\d{1,3} (?:[A-Z]+\d|GPU))")  # 4x
 _OF_COUNT = re.compile(
     r"(?<![\w.,-])(\d{1,6}) ?x (?=(?:servers?|nodes?|GPUs?|racks?|machines?|cabinets?)\b)", re.I
 )  # 5 x servers
+_TIMES_AFTER = re.compile(r"(?<=[\w\"]) x(\d{1,4})(?![\w.])")  # C4140 x2
 _PIECES = re.compile(r"(?<=\w) (?:Stück|Stk\.|Stk|pcs\.?) (?=[A-Z])")  # 5 Stück DGX-2
 _POWER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?[x*·] ?10 ?\^ ?(\d{1,2})\b|(?<![\w.])10\^(\d{1,2})\b")  # 2 x 10^12
 _RAISED = re.compile(r"(?<=\b10)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
@@ -46,7 +47,7 @@ def normal(text: str) -> str:
         digits = [one for one in said.groups() if one[0].isdigit()]
         text = f"{text[: said.start()]}{digits[0] if len(digits) == 1 else said[0]}{text[said.end() :]}"
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
-    plain = _PIECES.sub(" ", plain)
+    plain = _TIMES_AFTER.sub(r" x \1", _PIECES.sub(" ", plain))
     plain = _POWER.sub(lambda match: f"{match[1] or 1}e{match[2] or match[3]}", plain)
     visible = "".join(" " if unicodedata.category(sign)[0] in "CZ" else sign for sign in plain)
     return " ".join(_OF_COUNT.sub(r"\1 ", _PRODUCT.sub(r"\1 x ", _TIMES.sub(r"\1 x ", visible))).split())
