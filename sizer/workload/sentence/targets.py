@@ -373,6 +373,9 @@ def is_served(notes: Notes) -> bool:
 def read_serving(notes: Notes) -> None:
     """Take what a sentence says about a language model in use; the grammar says which words mean what."""
     text = notes.text
+    for found in text.each(r"<SO_MANY_AGENTS>"):
+        _target(notes, found, "active_users", round(found.value.high), f"{grouped(found.value.high)} agents at work")
+        notes.work["use"] = "agent"
     for name, source in GRAMMAR["uses"]:
         if rule(source).search(text.sentence):
             notes.work.setdefault("use", name)
