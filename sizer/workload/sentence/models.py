@@ -102,13 +102,19 @@ def _read_size(notes: Notes, found: Match) -> None:
     """A usual dense model of a size, unless the size is that of a network of the catalogue."""
     size, words, sentence = found.value, found.words, notes.text.sentence
     at = re.search(r"(?:^| )-$", sentence[: size.start]) is not None
+    # The size of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters".
+    start, end = notes.text.span(found.start, found.end)
+    beside = [one for one in notes.names("dnn", "outside") if one.kind == "dnn" or one.ids[0] == "token"]
+    is_of_named = any(re.fullmatch(r"[ -]?", sentence[end : one.start]) for one in beside if one.start >= end)
+    gap = r"[ -](?:with |of |at )?(?:a )?"
+    is_of_named |= any(re.fullmatch(gap, sentence[one.end : start], re.I) for one in beside if one.end <= start)
     parameters = -size.high if at else size.high
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     key = f"{size.high / 1e9:g}B"
     named = names_of(notes.catalog).sizes.get(key, []) if size.kind == "parameters" else []
     is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
     is_told = says_so or named or is_alone or rule(r"<NOUN>$").search(words)
-    if (size.kind == "n" and not size.is_scaled) or _is_of_named(notes, found) or not is_told:
+    if (size.kind == "n" and not size.is_scaled) or is_of_named or not is_told:
         return
     # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
     if len(named) == 1 and size.noun == "" and (key in notes.catalog.dnns[named[0]].aliases or not says_so):
@@ -119,7 +125,6 @@ def _read_size(notes: Notes, found: Match) -> None:
         notes.ask("refused", shown, f"parameters = {parameters:g} must be between 1e6 and 1e13")
         return
     listed = [one for one in notes.names("dnn") if len(one.ids) == 1]
-    start = notes.text.span(found.start, found.end)[0]
     between = [sentence[one.end : start] or sentence[start : one.start] for one in listed]
     is_other = not listed or any(rule(r"<LISTS>").search(gap) for gap in between)
     if is_other and notes.own_model is None:
@@ -127,17 +132,6 @@ def _read_size(notes: Notes, found: Match) -> None:
         notes.text.record(found, f"a usual dense model of {parameters / 1e9:g} billion parameters")
         if not rule(r"\b<MODEL_KIND>\b").search(words):
             notes.text.assume(f"no {parameters / 1e9:g}B model is named: one of usual dense shape")
-
-
-def _is_of_named(notes: Notes, found: Match) -> bool:
-    """Whether a size is that of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
-    start, end = notes.text.span(found.start, found.end)
-    for one in notes.names("dnn", "outside"):
-        gap = notes.text.sentence[one.end : start] if one.end <= start else notes.text.sentence[end : one.start]
-        near = re.fullmatch(r"[ -](?:with |of |at )?(?:a )?" if one.end <= start else r"[ -]?", gap, re.I)
-        if near and (one.kind == "dnn" or one.ids[0] == "token"):
-            return True
-    return False
 
 
 def _dnns_named(notes: Notes) -> list[Dnn]:
@@ -569,18 +563,22 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, the fastest."""
     series, size = re.split(r"[\s-]", words.lower())[0], re.search(_SIZE, words, re.I)
+    peaks = {key: gpu.peak_mixed_flop_per_s.value for key, gpu in catalog.gpus.items()}
     if kind == "gpu":
         gpus = [gpu for key in usable_gpus(catalog) if is_sold(catalog, gpu := catalog.gpus[key], None)]
-        peaks = {gpu.id: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id) for gpu in gpus}
-        return [gpu.name for gpu in sorted(gpus, key=lambda gpu: (series not in gpu.name.lower(), peaks[gpu.id]))]
+        gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), -peaks[gpu.id], -gpu.memory_bytes.value, gpu.id))
+        return [gpu.name for gpu in gpus]
     if kind == "precision":
         return ["mixed precision", "single precision"]
     links = sorted(
         fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / float(size[0] if size else 1e9)))
     )
+    servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.gpus and one.orderable]
     parts: dict[str, list[Item]] = {
         "fabric": [*links],
-        "server": [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable],
+        "server": sorted(
+            servers, key=lambda one: -max(catalog.gpus[key].peak_mixed_flop_per_s.value for key in one.gpus)
+        ),
         "storage": [one for one in catalog.storage.values() if one.kind != "local" and one.orderable],
     }
     if kind in parts:

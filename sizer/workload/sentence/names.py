@@ -127,7 +127,8 @@ class Names:
 
     def alike(self, words: str) -> tuple[str, ...]:
         """GPUs in whose names some words stand: the variants of a V100."""
-        return tuple(key for key, own in self._gpus.items() if {*pieces(words)} <= own)
+        told = {*pieces(words)}
+        return tuple(key for key, own in self._gpus.items() if told <= own)
 
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Name | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
