@@ -280,7 +280,7 @@ def _settle_today(text: SentenceText) -> None:
             if is_measured or not found.value.kind.endswith("gpu"):
                 today += [one for one in found.quantities() if one.kind != "epochs"]
                 text.set_aside(found, "the value of today; the target is stated otherwise")
-        for found in text.within("<RAN_ON>", *clause.span()) if is_past or (takes and values) else ():
+        for found in text.within("<RAN_ON>", *clause.span()) if is_past or (values and (takes or is_now)) else ():
             if not is_existing(text, found):
                 text.set_aside(found, "what it ran on before")
     if multiple is not None and today:
