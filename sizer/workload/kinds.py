@@ -59,7 +59,8 @@ KINDS = tuple(map(_kind, _TABLE["kinds"]))
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
-    r"(?<!finished )(?<!synthetic )\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
+    r"(?<!finished )(?<!synthetic )\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b"
+    r"|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
     r"|\b(?:q?lora|peft|sft)\b(?![ -](?:adapters?|serving)\b)|(?<!finished )\b\w*train(?:ieren|ings?)\b"
     r"|\bfeinabstimm\w*"
     r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?entra[iî]ne\w+)\b"

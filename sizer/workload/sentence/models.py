@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.fabrics import fabric_links
-from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
@@ -570,19 +569,15 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
         return [gpu.name for gpu in gpus]
     if kind == "precision":
         return ["mixed precision", "single precision"]
-    links = sorted(
-        fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / float(size[0] if size else 1e9)))
-    )
-    servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.gpus and one.orderable]
-    parts: dict[str, list[Item]] = {
-        "fabric": [*links],
-        "server": sorted(
-            servers, key=lambda one: -max(catalog.gpus[key].peak_mixed_flop_per_s.value for key in one.gpus)
-        ),
-        "storage": [one for one in catalog.storage.values() if one.kind != "local" and one.orderable],
-    }
-    if kind in parts:
-        return [one.name for one in parts[kind]]
+    speed = float(size[0]) if size else 1e9
+    if kind == "fabric":
+        links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
+        return [link.name for link in links]
+    if kind == "storage":
+        return [one.name for one in catalog.storage.values() if one.orderable and one.kind != "local"]
+    if kind == "server":
+        servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.gpus and one.orderable]
+        return [one.name for one in sorted(servers, key=lambda one: -max(peaks[key] for key in one.gpus))]
     dnns, billions = [*catalog.dnns.values()], 1e9 * float(size[0]) if size else 0.0
     dnns = [one for one in dnns if one.family == kind] or [one for one in dnns if one.sample == kind] or dnns
     gaps = {one.id: abs(math.log(one.parameters.value / billions)) if billions else 0.0 for one in dnns}
