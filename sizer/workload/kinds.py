@@ -59,10 +59,11 @@ KINDS = tuple(map(_kind, _TABLE["kinds"]))
 
 # Of a training; "our trained Llama" and "a fine-tuned model" are trained already.
 _TRAINS = re.compile(
-    r"(?<!finished )(?<!synthetic )\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
+    r"(?<!finished )(?<!synthetic )\b(?:re-?|pre[ -]?)?train(?:s|ing|ings)?\b"
+    r"|\b(?:fine?|fein)[ -]?tunn?(?:e|es|en|ings?)\b"
     r"|\b(?:q?lora|peft|sft)\b(?![ -](?:adapters?|serving)\b)|(?<!finished )\b\w*train(?:ieren|ings?)\b"
     r"|\bfeinabstimm\w*"
-    r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?entra[iî]ne(?:r|ment))\b"
+    r"|\b(?:affine[rz]|affinage|(?:pré-?|ré-?)?entra[iî]ne\w+)\b"
     r"|(?<!already )\b(?:(?:re-?|pre[ -]?)?trained|fine[ -]?tuned)\b"
     r"(?! (?:(?:version|copy|weights) of )?(?:[\x00\x01]|\w*models?\b"
     r"|networks?\b|LLMs?\b|weights\b|version\b))|\b(?:epochs?|pre-?train(?!ed\b)\w*|from scratch)\b",

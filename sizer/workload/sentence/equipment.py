@@ -472,18 +472,14 @@ def read_named(notes: Notes) -> None:
         if is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
             notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
-            _items(notes, found, told, servers, storage)
+            is_negated, meanings = told.kind == "exclude", []
+            for key, keys in (("servers", servers), ("storage", storage)):
+                _allow(notes, f"forbidden_{key}" if is_negated else key, keys)
+                if keys:
+                    meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, keys)}")
+            notes.text.record(found, "; ".join(meanings), *told[1:])
         elif vendors and not (found["switches"] or found["part_before"].lower() in ("switches", "networking")):
             _vendors(notes, found, told, vendors)
-
-
-def _items(notes: Notes, found: Match, told: Stance, servers: list[str], storage: list[str]) -> None:
-    is_negated, meanings = told.kind == "exclude", []
-    for key, keys in (("servers", servers), ("storage", storage)):
-        _allow(notes, f"forbidden_{key}" if is_negated else key, keys)
-        if keys:
-            meanings.append(f"{'excluded' if is_negated else 'allowed'} {key}: {_names(notes, keys)}")
-    notes.text.record(found, "; ".join(meanings), *told[1:])
 
 
 def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
@@ -563,7 +559,8 @@ def read_storage_kinds(notes: Notes, table: str) -> None:
     for source, *kinds in GRAMMAR[table]:
         for found in notes.text.each(source):
             items = notes.catalog.storage.items()
-            keys = [key for key, one in items if one.tier in kinds or (one.kind in kinds and _is_planned(one))]
+            planned = {key for key, one in items if one.orderable or one.kind in ("local", "nfs-server")}
+            keys = [key for key, one in items if one.tier in kinds or (one.kind in kinds and key in planned)]
             told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":
                 _allow(notes, "forbidden_storage", keys)
@@ -575,10 +572,6 @@ def read_storage_kinds(notes: Notes, table: str) -> None:
             elif not (is_existing(notes.text, found) or notes.text.is_after(found, r"<OLD_BEFORE>")):
                 _allow(notes, "storage", keys)
                 notes.text.record(found, f"only {' or '.join(map(name, kinds))}")
-
-
-def _is_planned(item: Any) -> bool:
-    return bool(item.orderable or item.kind in ("local", "nfs-server"))
 
 
 # --- software

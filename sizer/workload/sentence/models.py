@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from sizer.base.quantities import tokens_text
 from sizer.catalog.fabrics import fabric_links
-from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
@@ -105,13 +104,19 @@ def _read_size(notes: Notes, found: Match) -> None:
     """A usual dense model of a size, unless the size is that of a network of the catalogue."""
     size, words, sentence = found.value, found.words, notes.text.sentence
     at = re.search(r"(?:^| )-$", sentence[: size.start]) is not None
+    # The size of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters".
+    start, end = notes.text.span(found.start, found.end)
+    beside = [one for one in notes.names("dnn", "outside") if one.kind == "dnn" or one.ids[0] == "token"]
+    is_of_named = any(re.fullmatch(r"[ -]?", sentence[end : one.start]) for one in beside if one.start >= end)
+    gap = r"[ -](?:with |of |at )?(?:a )?"
+    is_of_named |= any(re.fullmatch(gap, sentence[one.end : start], re.I) for one in beside if one.end <= start)
     parameters = -size.high if at else size.high
     says_so = size.noun != "" or at or rule(r"\b<MODEL_KIND>\b").search(words) is not None
     key = f"{size.high / 1e9:g}B"
     named = names_of(notes.catalog).sizes.get(key, []) if size.kind == "parameters" else []
     is_alone = size.kind == "parameters" and not notes.names("dnn", "outside")
     is_told = says_so or named or is_alone or rule(r"<NOUN>$").search(words)
-    if (size.kind == "n" and not size.is_scaled) or _is_of_named(notes, found) or not is_told:
+    if (size.kind == "n" and not size.is_scaled) or is_of_named or not is_told:
         return
     # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
     if len(named) == 1 and size.noun == "" and (key in notes.catalog.dnns[named[0]].aliases or not says_so):
@@ -122,7 +127,6 @@ def _read_size(notes: Notes, found: Match) -> None:
         notes.ask("refused", shown, f"parameters = {parameters:g} must be between 1e6 and 1e13")
         return
     listed = [one for one in notes.names("dnn") if len(one.ids) == 1]
-    start = notes.text.span(found.start, found.end)[0]
     between = [sentence[one.end : start] or sentence[start : one.start] for one in listed]
     is_other = not listed or any(rule(r"<LISTS>").search(gap) for gap in between)
     if is_other and notes.own_model is None:
@@ -130,17 +134,6 @@ def _read_size(notes: Notes, found: Match) -> None:
         notes.text.record(found, f"a usual dense model of {parameters / 1e9:g} billion parameters")
         if not rule(r"\b<MODEL_KIND>\b").search(words):
             notes.text.assume(f"no {parameters / 1e9:g}B model is named: one of usual dense shape")
-
-
-def _is_of_named(notes: Notes, found: Match) -> bool:
-    """Whether a size is that of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters"."""
-    start, end = notes.text.span(found.start, found.end)
-    for one in notes.names("dnn", "outside"):
-        gap = notes.text.sentence[one.end : start] if one.end <= start else notes.text.sentence[end : one.start]
-        near = re.fullmatch(r"[ -](?:with |of |at )?(?:a )?" if one.end <= start else r"[ -]?", gap, re.I)
-        if near and (one.kind == "dnn" or one.ids[0] == "token"):
-            return True
-    return False
 
 
 def _dnns_named(notes: Notes) -> list[Dnn]:
@@ -572,22 +565,22 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
     """Names of what the catalogue holds of a kind: the nearest to some words, GPUs of their series, the fastest."""
     series, size = re.split(r"[\s-]", words.lower())[0], re.search(_SIZE, words, re.I)
+    peaks = {key: gpu.peak_mixed_flop_per_s.value for key, gpu in catalog.gpus.items()}
     if kind == "gpu":
         gpus = [gpu for key in usable_gpus(catalog) if is_sold(catalog, gpu := catalog.gpus[key], None)]
-        peaks = {gpu.id: (-gpu.peak_mixed_flop_per_s.value, -gpu.memory_bytes.value, gpu.id) for gpu in gpus}
-        return [gpu.name for gpu in sorted(gpus, key=lambda gpu: (series not in gpu.name.lower(), peaks[gpu.id]))]
+        gpus.sort(key=lambda gpu: (series not in gpu.name.lower(), -peaks[gpu.id], -gpu.memory_bytes.value, gpu.id))
+        return [gpu.name for gpu in gpus]
     if kind == "precision":
         return ["mixed precision", "single precision"]
-    links = sorted(
-        fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / float(size[0] if size else 1e9)))
-    )
-    parts: dict[str, list[Item]] = {
-        "fabric": [*links],
-        "server": [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable],
-        "storage": [one for one in catalog.storage.values() if one.kind != "local" and one.orderable],
-    }
-    if kind in parts:
-        return [one.name for one in parts[kind]]
+    speed = float(size[0]) if size else 1e9
+    if kind == "fabric":
+        links = sorted(fabric_links(catalog), key=lambda link: abs(math.log(link.gbit_per_s.value / speed)))
+        return [link.name for link in links]
+    if kind == "storage":
+        return [one.name for one in catalog.storage.values() if one.orderable and one.kind != "local"]
+    if kind == "server":
+        servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.gpus and one.orderable]
+        return [one.name for one in sorted(servers, key=lambda one: -max(peaks[key] for key in one.gpus))]
     dnns, billions = [*catalog.dnns.values()], 1e9 * float(size[0]) if size else 0.0
     dnns = [one for one in dnns if one.family == kind] or [one for one in dnns if one.sample == kind] or dnns
     gaps = {one.id: abs(math.log(one.parameters.value / billions)) if billions else 0.0 for one in dnns}

@@ -127,7 +127,8 @@ class Names:
 
     def alike(self, words: str) -> tuple[str, ...]:
         """GPUs in whose names some words stand: the variants of a V100."""
-        return tuple(key for key, own in self._gpus.items() if {*pieces(words)} <= own)
+        told = {*pieces(words)}
+        return tuple(key for key, own in self._gpus.items() if told <= own)
 
     def _at(self, text: str, words: list[tuple[str, int, int]], place: int) -> tuple[int, Name | None]:
         """The longest name that starts at a piece, and how many pieces it takes."""
@@ -229,19 +230,19 @@ class Names:
         """Fabrics by speed or kind: EDR, InfiniBand, 400G NDR, 100 GbE."""
         links = fabric_links(self._catalog)
         for match in self._fabrics.finditer(text):
-            band, speed = (match["band"] or match["band_after"] or "").lower(), match["ib_speed"]
+            band, of_band = (match["band"] or match["band_after"] or "").lower(), match["ib_speed"]
+            speed = float(match["speed"] or match["speed_after"] or 0)
             kinds = [
                 link
-                for link in (self._catalog.links.values() if match["speed"] else links)
+                for link in (self._catalog.links.values() if speed else links)
                 if (match["infiniband"] and link.is_infiniband)
                 or (match["ethernet"] and not link.is_infiniband)
                 or link.id == band
-                or (match["speed"] and not link.is_infiniband and link.gbit_per_s.value == float(match["speed"]))
+                or (speed and not link.is_infiniband and link.gbit_per_s.value == speed)
             ]
-            kinds = [one for one in kinds if speed and one.gbit_per_s.value == float(speed)] or kinds
-            qualifier = (
-                "kind" if len(kinds) > 1 and not speed else "" if all(one in links for one in kinds) else "other"
-            )
+            kinds = [one for one in kinds if of_band and one.gbit_per_s.value == float(of_band)] or kinds
+            is_kind = len(kinds) > 1 and not of_band
+            qualifier = "kind" if is_kind else "" if all(one in links for one in kinds) else "other"
             yield Name("fabric", *match.span(), tuple(one.id for one in kinds), qualifier)
 
 

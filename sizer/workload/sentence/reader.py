@@ -97,8 +97,6 @@ def _read_once(plain: str, catalog: Catalog) -> Reading:
     sentence, asides = without_asides(plain, networks)
     things = _left_in(sentence, plain, things)
     reading = _reading(sentence, catalog, plain, things)
-    if not (reading.request or reading.questions):
-        return reading
     told = [one.words for one in asides if one.meaning in GRAMMAR["asides"] and re.search(r"\d", one.words)]
     reading = replace(reading, phrases=(*reading.phrases, *asides), unread=(*reading.unread, *told))
     return reading if reading.refused else replace(reading, unread=(*reading.unread, *_untold(reading, things)))
@@ -157,7 +155,12 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
     joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
     for low, high in pairwise([0, *sorted(joints), len(text)]):
-        networks, has_target, verbs = part = _told_in(text, things, low, high)
+        inside = [one for one in things if low <= one.start < high]
+        networks = [one for one in inside if one.kind in ("dnn", "parameters")]
+        has_target = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
+        has_target |= any(one.kind in _KEYS["targets"] for one in inside)
+        verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
+        part = networks, has_target, verbs
         if jobs and not _are_two(told[-1], part):
             jobs[-1] = (jobs[-1][0], high)
             told[-1] = (told[-1][0] + networks, told[-1][1] or has_target, told[-1][2] | verbs)
@@ -171,15 +174,6 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     # The network of a job that names none: the one before it, else the one behind it.
     meant = [next(filter(None, [*named[place::-1], *named[place + 1 :]])) for place in range(len(jobs))]
     return [_only(text, [job, *((one.start, one.end) for one in of)]) for job, of in zip(jobs, meant, strict=True)]
-
-
-def _told_in(text: str, things: list[Thing], low: int, high: int) -> _Told:
-    """The networks of a part of a text, whether it states a target, and its verbs of training."""
-    inside = [one for one in things if low <= one.start < high]
-    is_often = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
-    verbs = {verb for verb in _VERBS if rule(verb).search(text, low, high)}
-    networks = [one for one in inside if one.kind in ("dnn", "parameters")]
-    return networks, is_often or any(one.kind in _KEYS["targets"] for one in inside), verbs
 
 
 def _are_two(job: _Told, part: _Told) -> bool:
@@ -444,8 +438,14 @@ def _request(notes: Notes) -> dict[str, Any]:
     if targets.is_served(notes) and notes.has_target:
         targets.ask_lengths(notes)
     for dnn in every:
-        work, name = {"dnn": dnn, **_data_of(notes, dnn)}, dnn if isinstance(dnn, str) else str(dnn["name"])
+        work, name = {"dnn": dnn, **notes.work}, dnn if isinstance(dnn, str) else str(dnn["name"])
         if isinstance(dnn, str):
+            if dnn in notes.own_datasets:
+                work["dataset"] = notes.own_datasets[dnn]
+            is_language = [key for key in notes.dnns if catalog.dnns[key].transformer is not None]
+            if len(is_language) not in (0, len(notes.dnns)):  # without what only the others have
+                others = _KEYS["samples" if dnn in is_language else "language"]
+                work = {key: value for key, value in work.items() if key not in others or key not in notes.work}
             data, name = usual_dataset(catalog.dnns[dnn]), short_name(catalog.dnns[dnn])
             if "dataset" not in work and data != DEFAULT_DATASET:
                 work["dataset"] = data
@@ -495,16 +495,6 @@ def _tells_job(notes: Notes) -> bool:
     is_told = is_told or "task" in work or bool(notes.networks and not notes.is_language)
     is_told = is_told or trains_in(sentence) or rule("<TRAINING>").search(sentence) is not None
     return bool(is_told or _KEYS["training"] & work.keys())
-
-
-def _data_of(notes: Notes, dnn: Any) -> dict[str, Any]:
-    """What the sentence says of the work of a network, without what only networks of another kind have."""
-    if not isinstance(dnn, str):
-        return notes.work
-    is_language = {key: notes.catalog.dnns[key].transformer is not None for key in (dnn, *notes.dnns)}
-    others = _KEYS["samples" if is_language[dnn] else "language"] if not all(is_language.values()) else frozenset[str]()
-    own = {"dataset": notes.own_datasets[dnn]} if dnn in notes.own_datasets else {}
-    return {**own, **{key: value for key, value in notes.work.items() if key not in others}}
 
 
 def _unread(notes: Notes) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
     # "No A, B or C preferred": the comma divides them.
     is_behind = not listed or ("," in listed["join"] and follows is not None and "," not in follows["join"])
     # What is said of a list counts for a name of it of which nothing is said.
-    for at, high in ((start, end), (listed.start() if listed else start, follows.end() if follows else end)):
+    of_list = (listed.start() if listed else start, follows.end() if follows else end)
+    for at, high in dict.fromkeys(((start, end), of_list)):
         clause = max((match.end() for match in rule(r"<CLAUSE_END>").finditer(shape, low, at)), default=low)
         before: list[tuple[int, str]] = []
         for kind, (source, behind) in GRAMMAR[table].items():
@@ -48,8 +49,6 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
                 before.append((match.start(), kind))
             if behind and (match := rule(behind).match(shape, high)) and (is_behind or at == start):
                 first = min((place for place, one in before if one == kind and at == start), default=start)
-                if kind == "only" and (denied := rule(r"<NOT_BEFORE>").search(shape, clause, at)):
-                    return Stance("optional", denied.start(), match.end() if high == end else end)
                 return Stance(kind, first, match.end() if high == end else end)
         if before:
             first, kind = max(before)
@@ -285,7 +284,7 @@ def _settle_today(text: SentenceText) -> None:
             if is_measured or not found.value.kind.endswith("gpu"):
                 today += [one for one in found.quantities() if one.kind != "epochs"]
                 text.set_aside(found, "the value of today; the target is stated otherwise")
-        for found in text.within("<RAN_ON>", *clause.span()) if is_past or (takes and values) else ():
+        for found in text.within("<RAN_ON>", *clause.span()) if is_past or (values and (takes or is_now)) else ():
             if not is_existing(text, found):
                 text.set_aside(found, "what it ran on before")
     if multiple is not None and today:

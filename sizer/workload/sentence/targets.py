@@ -194,13 +194,10 @@ def read_most(notes: Notes) -> None:
     if found is not None and not notes.has_target:
         if set(SIZE_LIMITS) & notes.limits.keys():
             notes.aim(found, "maximum", "rate", "the highest rate within the limits")
-            for thing in notes.text.each(r"(?<=\x00 )<MOST_THING>"):
-                notes.text.record(thing, "the highest rate within the limits")
         elif n_gpus:
             notes.aim(found, "gpus_busy", n_gpus, f"the highest rate of {n_gpus} GPUs")
         else:
             notes.ask("limit", found, answers=map(notes.answer, GRAMMAR["usual_limits"]))
-            notes.text.record(found, "the highest rate within limits")
             return
     n_gpus = existing_gpus(notes) or n_gpus
     meaning = f"time to train on {n_gpus} GPUs"
