@@ -32,7 +32,6 @@ from sizer.sizing.design.served_day import with_days
 from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.design.workload_figures import (
     MOST_CERTAIN,
-    WorkloadFigures,
     passed_rate,
     smaller_sizes,
     told_chance,
@@ -55,7 +54,7 @@ from sizer.sizing.reasons import (
     StorageReason,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer, WorkloadFigures
 from sizer.sizing.stages import evaluate, gpu_memory
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_side import gpu_side

@@ -1,7 +1,6 @@
 """What one workload reaches on one design: rates, time, loads, bottleneck and whether its target is met."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.rate_models import design_rates
-from sizer.sizing.result import SmallerSize, TrainingTime
+from sizer.sizing.result import SmallerSize, TrainingTime, WorkloadFigures
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.language_rates import LanguageAnswer, gpus_at_work, language_answer
+from sizer.sizing.stages.language_rates import gpus_at_work, language_answer
 from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.request import SizingRequest
@@ -95,28 +94,6 @@ _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
 }
-
-
-@dataclass(frozen=True)
-class WorkloadFigures:
-    """Figures of one workload on one design."""
-
-    throughput: Estimate  # samples/s, warm
-    time: TrainingTime | None
-    storage_bytes_per_s: Estimate  # from the storage, warm
-    cold_storage_bytes_per_s: Estimate  # in the first epoch
-    cpu_utilization_fraction: Estimate
-    gpu_busy_fraction: float  # rate at which the design works over what the GPUs (with exchange) could pass
-    cache_hit_fraction: float
-    bottleneck: str  # key of STAGES
-    next_bottleneck: str
-    probability: float | None  # that the target is met; None: a fact that decides it is not known
-    target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
-    stack: Stack  # software that runs on these GPUs
-    rate_stack: Stack | None  # another one, whose published runs the rate is derived from
-    batch_per_gpu: int
-    language: LanguageAnswer | None  # how the training of a language model is divided over the GPUs
-    serving: ServingAnswer | None  # and a language model in use
 
 
 def workload_figures(
