@@ -15,10 +15,13 @@ from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.engine import StoredFits
 from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
-from sizer.calibrate.language.calibration import LanguageCalibration, accuracy_by_generation, language_calibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
-from sizer.calibrate.language.fit import MINUTE
-from sizer.calibrate.language.layout import CONTRADICTION
+from sizer.calibrate.language.calibration import (
+    MINUTE,
+    LanguageCalibration,
+    accuracy_by_generation,
+    language_calibration,
+)
+from sizer.calibrate.language.cases import CONTRADICTION, LanguageCase, arrays, cases_of
 from sizer.calibrate.language.rows import NEEDED_COLUMNS as LANGUAGE_COLUMNS
 from sizer.calibrate.language.rows import LanguageRow, load_language_rows
 from sizer.calibrate.language.whole_runs import NEEDED_COLUMNS as TRAININGS_COLUMNS
@@ -40,9 +43,9 @@ from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNot
 from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest
 from sizer.calibrate.own_networks import own_calibration
 from sizer.calibrate.serving.calibration import serving_calibration
+from sizer.calibrate.serving.cases import validate_serving
 from sizer.calibrate.serving.rows import NEEDED_COLUMNS as SERVING_COLUMNS
 from sizer.calibrate.serving.rows import load_serving_rows
-from sizer.calibrate.serving.validate import validate_serving
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import emulation_accuracy, load_emulation, validate_emulation
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation, report_of, validate

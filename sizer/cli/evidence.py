@@ -69,7 +69,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, and store both in the catalogue."""
     from sizer.calibrate.calibration import save_calibration
     from sizer.calibrate.engine import fits_path, save_fits
-    from sizer.calibrate.fitting import calibrate_with_fit
+    from sizer.calibrate.fit.joint import calibrate_with_fit
     from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
     from sizer.calibrate.language.rows import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted

@@ -20,7 +20,7 @@ from sizer.sizing.reasons import Binding, BindingKind, BudgetOfPricedLines, Sele
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost
 from sizer.sizing.search.infeasible_error import memory_error_text
 from sizer.sizing.search.main_items import check_budget
-from sizer.sizing.stack_default import with_stack_defaults
+from sizer.sizing.servers_needed import with_stack_defaults
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest

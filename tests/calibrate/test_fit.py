@@ -21,10 +21,9 @@ from sizer.calibrate.engine import (
     save_fits,
     sum_of_parts,
 )
-from sizer.calibrate.ids import gpu_of, server_of, stack_of
+from sizer.calibrate.ids import covers, gpu_of, rules, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
-from sizer.calibrate.rules import covers, rules
 from tests.factories.observations import observation_text
 
 

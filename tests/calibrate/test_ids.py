@@ -19,7 +19,7 @@ from sizer.calibrate.observations import (
     observation_texts,
     read_rows,
 )
-from sizer.calibrate.predict import predict
+from sizer.calibrate.validate import predict
 from sizer.evidence.page import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text

@@ -14,10 +14,18 @@ from sizer.base.estimate import Z90
 from sizer.calibrate.engine import AccuracyTarget, ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import digest_of_files
-from sizer.calibrate.serving.calibration import RATES, ServingCalibration
+from sizer.calibrate.serving.calibration import (
+    RATES,
+    SERVING,
+    Printed,
+    ServingCalibration,
+    ServingTime,
+    levels_of,
+    points_of,
+    unseen,
+)
 from sizer.calibrate.serving.cases import TOKENS, ServingCase, cases_of, predict
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
-from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of, points_of, unseen
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow, memory_facts, shipped_paths
 from sizer.catalog.model import Catalog
 

@@ -15,15 +15,14 @@ from sizer.calibrate.calibration import Calibration, extrapolations, host_task_o
 from sizer.calibrate.language.calibration import language_calibration
 from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
 from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
-from sizer.calibrate.modern.design_rates import FEW_RUNS
 from sizer.calibrate.modern.rows import ModernRow, fitted_ids, n_runs, published_runs, sourced_accelerators
-from sizer.calibrate.modern.terms import modern_calibration
+from sizer.calibrate.modern.terms import FEW_RUNS, modern_calibration
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import TRAINING, OwnRun, estimated_rates, own_code_rate, trainings_of
-from sizer.calibrate.predict import predict
 from sizer.calibrate.reports import predict as predict_mlperf
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
+from sizer.calibrate.validate import predict
 from sizer.catalog.labels import gpu_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack

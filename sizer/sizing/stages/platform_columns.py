@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints, Rows
+from sizer.base.arrays import Bools, Floats, Ints, Rows
 from sizer.base.provenance import Sourced
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.calibration import Calibration
@@ -387,3 +387,18 @@ def host_cores(server: Server, catalog: Catalog) -> float:
 def cache_bytes(platform: Platform) -> float:
     """Memory of a server that can hold the data set: what GPUs' copies and the operating system leave. [B]"""
     return page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu)
+
+
+@dataclass(frozen=True)
+class LaidOutRun:
+    """Rates by the best layout of every row. Arrays over the rows."""
+
+    median_samples_per_s: Floats  # tokens of a training over days, with interruptions; requests of a model in use
+    log_sd: Floats
+    fits: Bools
+    replicas: Floats  # that hold the model each
+    timely: Floats | None = None  # probability that first tokens keep their limit; None where nobody waits
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate under some draws: no term of a step moves it, its scatter alone does. [samples/s]"""
+        return np.asarray(self.median_samples_per_s + 0 * values[..., 0])

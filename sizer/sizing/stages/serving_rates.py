@@ -18,15 +18,17 @@ from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
 from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.serving import calibration
-from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
-from sizer.calibrate.serving.layouts import (
+from sizer.calibrate.serving.deployment import (
     MOST_GUESSED,
+    Deployment,
     engines_on,
     fits_inside,
     is_untried,
     layouts_inside,
     layouts_over,
+    missing_facts,
     points_of,
+    replicas_of,
     runs_on,
     weights_on,
 )
@@ -36,8 +38,7 @@ from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import FOUR_BITS, RESERVED_BYTES
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import LaidOutRun, ServerRows, fabric_bytes_per_s
 from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, NightWork, ServingWork

@@ -54,8 +54,8 @@ def test_published_order_of_megatron_and_fsdp():
 
 def test_tuned_software_counts_its_faster_launches():
     """Of one layout the ratio is that of the two rates themselves: effects, and kernels that start faster."""
-    from sizer.calibrate.language.fit import step_law
-    from sizer.sizing.stages.language_layouts import LayoutQuestion, inputs_of, search_layouts
+    from sizer.calibrate.language.calibration import step_law
+    from sizer.sizing.stages.language_rates import LayoutQuestion, inputs_of, search_layouts
     from tests.factories import examples
 
     catalog, calibration = examples.catalog(), language_calibration()

@@ -9,16 +9,17 @@ from scipy.sparse import csc_array, eye_array
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
 from sizer.calibrate.modern.rows import ModernRow, load_modern, micro_batch, published_runs
 from sizer.calibrate.modern.terms import (
     STEPS,
     TRAININGS,
+    MeasuredSystem,
     Training,
     digest_of_rows,
     modern_calibration,
     prior_of,
     step_parts,
+    system_rates,
 )
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.calibrate.reports import predict, validated_rows
