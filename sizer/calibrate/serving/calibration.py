@@ -22,7 +22,7 @@ from sizer.calibrate.engine import (
     priors,
     stated_prior,
 )
-from sizer.calibrate.serving.deployment import EPOCH_MONTH, Deployment, ServingPoints
+from sizer.calibrate.serving.deployment import EPOCH_MONTH, FITTED_VENDOR, Deployment, ServingPoints
 from sizer.calibrate.serving.rows import CLOSED_LOOP, fitted_rows
 from sizer.perf.serving.loop import Load, Served, closed_loop
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio, queue_wait
@@ -42,8 +42,6 @@ TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to th
 _TERMS = (*FACTORS, TIME, FIRST)
 _PLACE = {name: place for place, name in enumerate(_TERMS)}
 N_TERMS = len(_TERMS)
-# Vendor of whose GPUs most rows are: launches on others have an effect of their own, where stacks are not tuned.
-FITTED_VENDOR = "NVIDIA"
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
 _FIRST_MONTHS = -4.0

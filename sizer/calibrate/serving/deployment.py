@@ -11,7 +11,6 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.serving.calibration import FITTED_VENDOR
 from sizer.calibrate.serving.rows import fitted_rows
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, TransformerShape
@@ -20,6 +19,8 @@ from sizer.perf.serving.loop import Load
 from sizer.workload.serving import ServingWork
 from sizer.workload.transformer.number_formats import formats_of
 
+# Vendor of whose GPUs most rows are: launches on others have an effect of their own, where stacks are not tuned.
+FITTED_VENDOR = "NVIDIA"
 # Engines with fitted effects; an empty name is a mixture of what people use.
 ENGINES = ("trtllm", "vllm", "sglang")
 # Month from which drift counts, and that of the newest fitted rows: an answer without a date is of then.
