@@ -36,35 +36,10 @@ _USUAL_CACHE = {"bf16": "bf16"}
 
 
 @dataclass(frozen=True)
-class ServedModel:
-    """A model as serving sees it, with the names under which effects know it. Numbers as in ``ServedModels``."""
+class ServedModel(replica.ServedModels):
+    """A model as serving sees it, with the name under which effects know it."""
 
     id: str
-    layers: float
-    hidden: float
-    heads: float
-    kv_heads: float
-    head_size: float
-    vocabulary: float
-    total_parameters: float
-    experts: float
-    active_experts: float
-    mixture_layers: float
-    expert_width: float
-    routed_parameters: float
-    full_layers: float
-    window_layers: float
-    window: float
-    linear_layers: float
-    state_elements: float
-    kv_rank: float
-    rope: float
-    adapted: float = 0.0
-
-    @property
-    def is_mixture(self) -> bool:
-        """Whether tokens are routed to experts."""
-        return self.experts > 1
 
     @property
     def family(self) -> str:
