@@ -15,12 +15,21 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.cases import HOST_LINK_RATE, Levels, RateCase, effects, generation, link_level, prior_of
+from sizer.calibrate.cases import (
+    CATALOGUE_DERIVES_FROM,
+    HOST_LINK_RATE,
+    Levels,
+    RateCase,
+    effects,
+    generation,
+    link_level,
+    prior_of,
+    release_year,
+)
 from sizer.calibrate.engine import Effect, Fit
 from sizer.calibrate.fit import hosts as host_fit
 from sizer.calibrate.fit.hosts import HostFit, HostTask, HostWork
 from sizer.calibrate.gpu_memory import MemoryFit
-from sizer.calibrate.ids import CATALOGUE_DERIVES_FROM, release_year
 from sizer.calibrate.modern.rows import sourced_accelerators
 from sizer.calibrate.modern.terms import mlperf_curve
 from sizer.calibrate.notes import CalibrationNote, FitNote, note

@@ -13,17 +13,23 @@ from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.cases import UnknownName, unknown_names, with_ids
 from sizer.calibrate.engine import StoredFits
-from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
 from sizer.calibrate.language.calibration import (
     MINUTE,
     LanguageCalibration,
     accuracy_by_generation,
     language_calibration,
 )
-from sizer.calibrate.language.cases import CONTRADICTION, LanguageCase, arrays, cases_of
-from sizer.calibrate.language.rows import NEEDED_COLUMNS as LANGUAGE_COLUMNS
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.cases import (
+    CONTRADICTION,
+    LanguageCase,
+    LanguageRow,
+    arrays,
+    cases_of,
+    load_language_rows,
+)
+from sizer.calibrate.language.cases import NEEDED_COLUMNS as LANGUAGE_COLUMNS
 from sizer.calibrate.language.whole_runs import NEEDED_COLUMNS as TRAININGS_COLUMNS
 from sizer.calibrate.language.whole_runs import WholeTraining, load_stated, validate_trainings, whole_run_accuracy
 from sizer.calibrate.modern import terms
@@ -269,7 +275,7 @@ def report_on_files(
     ``tokens_per_s``: rate of a whole training, as a request for it would be sized.
 
     Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
-    :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
+    :func:`~sizer.calibrate.language.cases.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
     files: dict[str, list[Path]] = {kind: [] for kind in _KINDS}
     for path in paths:

@@ -13,12 +13,21 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate, Spread
 from sizer.calibrate.calibration import Calibration, notes_on
-from sizer.calibrate.cases import RateCase, prior_of, resolve, runs_of
+from sizer.calibrate.cases import (
+    RateCase,
+    UnknownName,
+    exclusion_of,
+    precision_of,
+    prior_of,
+    resolve,
+    rules,
+    runs_of,
+    with_ids,
+)
 from sizer.calibrate.engine import AccuracyTarget
 from sizer.calibrate.fit import hosts
 from sizer.calibrate.fit.hosts import samples_of
 from sizer.calibrate.fit.joint import RATE_TASKS, JointFit, is_rate, resolve_all_reduce, speedup_cases, usable_cases
-from sizer.calibrate.ids import UnknownName, exclusion_of, precision_of, rules, with_ids
 from sizer.calibrate.language.calibration import GroupAccuracy
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import LOADERS, TASKS, Observation, read_stored, stored_path, write_stored

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.calibrate.language.calibration import calibrate, language_calibration
-from sizer.calibrate.language.rows import load_language_rows
+from sizer.calibrate.language.cases import load_language_rows
 from sizer.catalog.loader import load_catalog
 from sizer.sizing.size import size
 from sizer.sizing.stages.language_rates import LayoutQuestion, judged_sizes, search_sizes

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
+from sizer.calibrate.cases import catalogue_stack_of, exclusion_of, rules, server_of, stack_of
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.ids import catalogue_stack_of, exclusion_of, rules, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, stated_table
 from sizer.catalog.model import Catalog

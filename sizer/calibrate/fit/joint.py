@@ -16,13 +16,18 @@ from sizer.calibrate.cases import (
     Levels,
     RateCase,
     active_effects,
+    exclusion_of,
     generation,
     is_known_link,
     link_level,
     observed_link_bytes_per_s,
     prior_of,
     resolve,
+    rules,
     runs_of,
+    speedup_base,
+    stated_of,
+    stated_rows,
 )
 from sizer.calibrate.engine import Effect, ErrorStatistics, Fit, FittedRows, Law, Problem
 from sizer.calibrate.fit.hosts import (
@@ -38,7 +43,6 @@ from sizer.calibrate.fit.hosts import (
     stack_scatter,
 )
 from sizer.calibrate.gpu_memory import fit_memory, load_memory_rows, measured_rows, telling
-from sizer.calibrate.ids import exclusion_of, rules, speedup_base, stated_of, stated_rows
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import INTRA_LINKS, Observation, load_observations, observations_digest
 from sizer.catalog.links import LinkType

@@ -11,14 +11,19 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Estimate, normal_cdf
 from sizer.calibrate import engine
 from sizer.calibrate.engine import Effect, FittedModel, Law, Prior, RateModel, by_differences, priors
-from sizer.calibrate.language.cases import CONTRADICTION, LanguageCase, arrays, cases_of, runtimes, work_flop
-from sizer.calibrate.language.rows import (
+from sizer.calibrate.language.cases import (
+    CONTRADICTION,
     SHIPPED,
     TUNED,
+    LanguageCase,
     LanguageRow,
+    arrays,
+    cases_of,
     group_of_stack,
     load_language_rows,
+    runtimes,
     stack_named,
+    work_flop,
 )
 from sizer.calibrate.observations import benchmark_file, digest_of_files
 from sizer.catalog.loader import shipped_catalog

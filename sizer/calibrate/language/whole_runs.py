@@ -25,7 +25,7 @@ from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.language.rows import (
+from sizer.calibrate.language.cases import (
     USUAL_SEQUENCE,
     LanguageRow,
     ModelNames,

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.calibrate.language.rows import gpu_named
+from sizer.calibrate.language.cases import gpu_named
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS, LatencyLimits, ServingCalibration
 from sizer.calibrate.serving.deployment import (

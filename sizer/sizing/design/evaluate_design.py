@@ -13,7 +13,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.ids import rules
+from sizer.calibrate.cases import rules
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
 from sizer.perf import pipeline

@@ -13,8 +13,7 @@ from sizer.base.resources import data_dir
 from sizer.base.stored_answers import stores_by_catalog
 from sizer.calibrate.calibration import Calibration, extrapolations, host_task_of, unmeasured
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
-from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
+from sizer.calibrate.language.cases import LanguageCase, LanguageRow, cases_of, gpu_of_case, number_format, stack_named
 from sizer.calibrate.modern.rows import ModernRow, fitted_ids, n_runs, published_runs, sourced_accelerators
 from sizer.calibrate.modern.terms import FEW_RUNS, modern_calibration
 from sizer.calibrate.notes import CalibrationNote, FitNote, note

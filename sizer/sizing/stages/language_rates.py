@@ -32,14 +32,18 @@ from sizer.calibrate.language.calibration import (
 )
 from sizer.calibrate.language.cases import (
     LanguageCase,
+    LanguageRow,
     arrays,
     cases_of,
+    check_software,
+    gpu_asked,
     gpu_of_case,
     is_through_host,
     ring_through_host_bytes_per_s,
     runtimes,
+    shape_values,
+    stack_named,
 )
-from sizer.calibrate.language.rows import LanguageRow, check_software, gpu_asked, shape_values, stack_named
 from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog

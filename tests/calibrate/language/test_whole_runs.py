@@ -6,7 +6,7 @@ import pytest
 from sizer import SizingRequest, size
 from sizer.calibrate.engine import priors
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
-from sizer.calibrate.language.rows import TUNED, load_language_rows, stack_named
+from sizer.calibrate.language.cases import TUNED, load_language_rows, stack_named
 from sizer.calibrate.language.whole_runs import load_trainings, predicted_days, whole_run_accuracy, whole_runs
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.language_rates import rate_of_training

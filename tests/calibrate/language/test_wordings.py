@@ -7,9 +7,10 @@ import pytest
 
 from sizer.base.errors import RequestError
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of
-from sizer.calibrate.language.rows import (
+from sizer.calibrate.language.cases import (
+    LanguageCase,
     LanguageRow,
+    cases_of,
     check_software,
     gpu_asked,
     load_language_rows,
