@@ -354,6 +354,12 @@ _MOST_STORED = 64
 _stored: Callable[[Catalog], StoredAnswers[tuple[Quantities, Plan]]] = stores_by_catalog(64)
 
 
+def room_of(request: SizingRequest, catalog: Catalog) -> dict[str, Any]:
+    """What the counts and the plan of any size of a platform take of a request."""
+    parts = {"limits": request.limits, "existing": request.existing, "fabric": request.fabric}
+    return {"catalog": catalog, **parts}
+
+
 def built_design(
     request: SizingRequest,
     platform: Platform,
@@ -370,16 +376,8 @@ def built_design(
     unused, rows = unused_software(request, catalog), request.site.racks_per_row
 
     def build() -> tuple[Quantities, Plan]:
-        room: dict[str, Any] = {
-            "catalog": catalog,
-            "limits": request.limits,
-            "existing": request.existing,
-            "fabric": request.fabric,
-        }
-        if counted is None:
-            parts = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
-        else:
-            parts = counted()
+        room = room_of(request, catalog)
+        parts = counted() if counted else slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
         plan = building_plan(platform, parts, n_servers, storage_nodes, **room, racks_per_row=rows)
         # What stands at a desk has nothing of the rack that its plan draws it in.
         is_at_desk = platform.server.is_workstation

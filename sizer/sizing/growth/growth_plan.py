@@ -19,7 +19,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
-from sizer.sizing.design.evaluate_design import design_answer
+from sizer.sizing.design.evaluate_design import design_answer, room_of
 from sizer.sizing.growth.purchase_planner import PurchasePlanner, SizeQuantities, count_sizes
 from sizer.sizing.growth.result import (
     CapacityLimit,
@@ -72,15 +72,8 @@ def limits_over_time(
     target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
     capacity of the year-1 switches, racks and PDUs.
     """
-    sized = quantities(
-        platform,
-        [size.n_servers for size in needs],
-        [size.storage_nodes for size in needs],
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-    )
+    servers, nodes = zip(*((size.n_servers, size.storage_nodes) for size in needs), strict=True)
+    sized = quantities(platform, servers, nodes, **room_of(request, catalog))
     limits = [
         *_rates(platform, needs[0], sized, requests, teams, catalog, calibration),
         *_space_and_power(platform, sized, request),
