@@ -395,9 +395,7 @@ class SystemRates:
 
     def parts(self) -> StepParts:
         """Parts of a step at the fitted effects."""
-        compute, traffic, launch, _, _, inside = np.exp(
-            self._one + self._values[: WHOLE] + self._values[WHOLE]
-        ).tolist()
+        compute, traffic, launch, _, _, inside = np.exp(self._one + self._values[:WHOLE] + self._values[WHOLE]).tolist()
         exchange = self._values[EXCHANGE] + self._values[WHOLE]
         g = self.system.gpus_per_server
         return StepParts(

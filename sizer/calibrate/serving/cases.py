@@ -202,7 +202,9 @@ def model_of_row(row: ServingRow, catalog: Catalog) -> ServedModel | Calibration
         if row.attention == "hybrid":
             sizes["state_elements"] = _LINEAR_WIDTH * row.hidden * _LINEAR_KEYS
     try:
-        shape = TransformerShape(attention=attention, **{name: round(size) for name, size in sizes.items()})
+        shape = TransformerShape.model_validate(
+            {"attention": attention} | {name: round(one) for name, one in sizes.items()}
+        )
     except ValidationError:
         return note(FitNote.SHAPE_NOT_STATED, row.model)
     return served_model(row.model, shape, row.total_params)

@@ -306,7 +306,9 @@ def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
     )
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
     weights = (
-        np.array([replica.weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
+        np.array([replica.weight_bytes_of(one.weights, bool(one.model.is_mixture)) for one in deployments])
+        .reshape(-1, 2)
+        .T
     )
     element = [replica.CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
@@ -412,7 +414,7 @@ def _has_groups(one: Deployment) -> bool:
 
 
 def layouts_over(
-    work: ServingWork, gpu: Gpu, gpus: int, nic_bytes_per_s: float, catalog: Catalog
+    work: ServingWork, gpu: Gpu, gpus: int, nic_bytes_per_s: float | None, catalog: Catalog
 ) -> Iterator[tuple[Deployment, int]]:
     """Layouts of replicas over whole servers, which NICs join, and the servers of each."""
     is_latent = work.shape.attention == "latent"

@@ -73,7 +73,7 @@ class ServedModels(Rows):
     @property
     def cache_elements(self) -> Floats:
         """Elements of keys and values of a token in one layer that keeps them."""
-        return np.where(self.kv_rank > 0, self.kv_rank + self.rope, 2 * self.kv_heads * self.head_size)
+        return np.asarray(np.where(self.kv_rank > 0, self.kv_rank + self.rope, 2 * self.kv_heads * self.head_size))
 
     @property
     def state_bytes(self) -> Floats:

@@ -19,7 +19,7 @@ from sizer.base.faults import nearest
 from sizer.base.quantities import si
 from sizer.base.stored_answers import Deferred
 from sizer.base.streams import pause_point
-from sizer.base.units import bytes_per_s_from_gbit_per_s
+from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.calibrate.language.calibration import (
     LanguageCalibration,
     RunBasis,
@@ -45,7 +45,6 @@ from sizer.calibrate.language.cases import (
     stack_named,
 )
 from sizer.calibrate.language.whole_runs import OWN_STEPS, WholeTraining, whole_runs
-from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack, TransformerShape
 from sizer.perf.availability.goodput import CheckpointPlan
@@ -68,7 +67,7 @@ from sizer.perf.language.step import (
 )
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.checkpoints import CheckpointedJob, goodput_of, plan_of
-from sizer.sizing.stages.platform_columns import LaidOutRun, ServerRows, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import LaidOutRun, ServerKind, ServerRows, server_kinds
 from sizer.workload.language import DEFAULT_LANGUAGE_STACK, LanguageWork
 from sizer.workload.optional_tables import Measured, far_off
 from sizer.workload.request import SizingRequest
@@ -792,35 +791,17 @@ class LanguageAnswer:
         return CheckpointedJob(work.checkpoints, self.plan, work.parameters, max(self.layout.data, 1), counts=True)
 
 
-@dataclass(frozen=True)
-class _Cluster:
-    """Servers that compute alike."""
-
-    gpu: str
-    vendor: str
-    gpus_per_server: int
-    nic_gbit_per_gpu: float | None  # None: the usual one of its kind
-
-
 def language_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
     """Rates of every row.
 
     Layouts are judged at every number of servers up to 128, at every second one up to 256 and so on; one between them
     has the rate of the fastest one below it.
     """
-    shape, cols, catalog, groups = hosts.shape, hosts.cols, hosts.catalog, hosts.groups
-    group, per_server, servers = (
-        np.broadcast_to(part, shape).reshape(-1) for part in (cols.compute, cols.gpus_per_server, hosts.n_servers)
-    )
-    rate, sd, fits = np.full(group.size, _NO_RATE), np.full(group.size, 0.2), np.zeros(group.size, dtype=bool)
-    replicas = np.ones(group.size)
-    busy = work.request.target.gpus_busy
-    kinds = np.stack([group, per_server]).astype(np.int64)
-    first = np.sort(np.unique(kinds, axis=1, return_index=True)[1])
-    for number, used in {(int(a), int(b)) for a, b in kinds[:, first].T}:
-        rows = np.flatnonzero((group == number) & (per_server == used))
-        one = _cluster(catalog, groups[number].server, groups[number].gpu, used, groups[number].fabric)
-        table = _table(work.trained, one, int(servers[rows].max()), busy, catalog)
+    kinds, servers = server_kinds(hosts)
+    rate, sd, fits = np.full(servers.size, _NO_RATE), np.full(servers.size, 0.2), np.zeros(servers.size, dtype=bool)
+    replicas, shape = np.ones(servers.size), hosts.shape
+    for one, rows in kinds.items():
+        table = _table(work.trained, one, int(servers[rows].max()), work.request.target.gpus_busy, hosts.catalog)
         at = np.searchsorted(table.servers, servers[rows], side="right") - 1
         rate[rows], sd[rows], fits[rows] = table.tokens_per_s[at], table.log_sd[at], table.tokens_per_s[at] > _NO_RATE
         replicas[rows] = table.replicas[at]
@@ -852,14 +833,14 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     if work.language is None:
         return None
     used = min(platform.gpus_per_server, n_gpus)
-    one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
+    one = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
     table = _table(work.language, one, math.ceil(n_gpus / used), work.request.target.gpus_busy, catalog)
     if table.tokens_per_s[-1] <= _NO_RATE:
         return None
     servers = int(table.fastest[-1])
     gpus, found = servers * used, _layouts(work.language, one, (servers,), catalog, _JUDGED)[0]
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
-    batch, stack = work.language.batch(gpus), stack_on(work.language, one.vendor)
+    batch, stack = work.language.batch(gpus), stack_on(work.language, platform.gpu.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
     stacks = Deferred(partial(_other_stacks, work.language, one, stack, found[0], gpus, catalog))
     basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
@@ -869,7 +850,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, flop, peak, stacks)
 
 
-def _model_flop(work: LanguageWork, one: _Cluster, layout: LayoutAnswer, gpus: int, catalog: Catalog) -> float:
+def _model_flop(work: LanguageWork, one: ServerKind, layout: LayoutAnswer, gpus: int, catalog: Catalog) -> float:
     """FLOP of training on one token, nothing recomputed."""
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
     shapes, layouts, _ = inputs_of(question, layout, catalog)
@@ -911,7 +892,7 @@ def gpus_at_work(work: ResolvedWorkload, platform: Platform, n_servers: int, cat
     """GPUs of some servers that the fastest layout of a workload uses; all of them of what is no language model."""
     if work.language is None:
         return n_servers * platform.gpus_per_server
-    one = _cluster(catalog, platform.server.id, platform.gpu.id, platform.gpus_per_server, platform.fabric)
+    one = ServerKind.of(platform.server.id, platform.gpu.id, platform.gpus_per_server, platform.fabric, catalog)
     table = _table(work.language, one, n_servers, work.request.target.gpus_busy, catalog)
     return int(table.fastest[-1]) * platform.gpus_per_server
 
@@ -920,15 +901,10 @@ def _degrees(layout: LayoutAnswer) -> tuple[int, ...]:
     return layout.tensor, layout.pipeline, layout.context, layout.expert
 
 
-def _cluster(catalog: Catalog, server: str, gpu: str, used: int, fabric: LinkType) -> _Cluster:
-    rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used / bytes_per_s_from_gbit_per_s(1.0)
-    return _Cluster(gpu, catalog.gpus[gpu].vendor, used, rate)
-
-
-def _usual_cluster(gpu: Gpu, gpus: int) -> _Cluster:
+def _usual_cluster(gpu: Gpu, gpus: int) -> ServerKind:
     """So many GPUs of a kind in servers of eight, or where they do not fill these, of the most that they fill."""
     used = gpus if gpus <= _GPUS_PER_SERVER else math.gcd(gpus, _GPUS_PER_SERVER)
-    return _Cluster(gpu.id, gpu.vendor, used, None)
+    return ServerKind(gpu.id, used, None)
 
 
 def judged_sizes(most: int, asked: int) -> list[int]:
@@ -949,7 +925,7 @@ class _Table(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # several questions about one request ask for the same
-def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catalog: Catalog) -> _Table:
+def _table(work: LanguageWork, one: ServerKind, most: int, busy: int | None, catalog: Catalog) -> _Table:
     """Rates on up to so many servers, ``busy`` GPUs of them asked for.
 
     More servers never have less: a batch that divides badly over them is trained on some of them, as is one on more
@@ -975,7 +951,7 @@ def _table(work: LanguageWork, one: _Cluster, most: int, busy: int | None, catal
 def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:
     """Why no layout trains a language model on so many GPUs of a platform."""
     used = min(platform.gpus_per_server, n_gpus)
-    one = _cluster(catalog, platform.server.id, platform.gpu.id, used, platform.fabric)
+    one = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
     question = _question(work, one, catalog)
     try:
         search_layouts(
@@ -994,7 +970,7 @@ def wide_tensor_refusal(
     if work is None or work.pins.tensor is None:
         return ""
     groups = {
-        (one.server.id, one.gpu.id): _cluster(catalog, one.server.id, one.gpu.id, one.gpus_per_server, one.fabric)
+        (one.server.id, one.gpu.id): ServerKind.of(one.server.id, one.gpu.id, one.gpus_per_server, one.fabric, catalog)
         for one in platforms
     }
     most = max(domain_gpus(_question(work, one, catalog), catalog) for one in groups.values())
@@ -1002,7 +978,7 @@ def wide_tensor_refusal(
 
 
 def _layouts(
-    work: LanguageWork, one: _Cluster, servers: tuple[int, ...], catalog: Catalog, count: int
+    work: LanguageWork, one: ServerKind, servers: tuple[int, ...], catalog: Catalog, count: int
 ) -> tuple[tuple[LayoutAnswer, ...], ...]:
     """The fastest layouts on each of several numbers of servers; rates of what fills the sequences."""
     gpus = tuple(number * one.gpus_per_server for number in servers)
@@ -1089,7 +1065,7 @@ def far_token_rates(work: LanguageWork, catalog: Catalog) -> list[float]:
     )
 
 
-def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQuestion:
+def _question(work: LanguageWork, one: ServerKind, catalog: Catalog) -> LayoutQuestion:
     return LayoutQuestion(
         model=work.model,
         gpu=one.gpu,
@@ -1097,10 +1073,10 @@ def _question(work: LanguageWork, one: _Cluster, catalog: Catalog) -> LayoutQues
         sequence=work.sequence,
         batch=1,
         precision=work.format_on(catalog.gpus[one.gpu], catalog),
-        software=catalog.stacks[stack_on(work, one.vendor)].framework,
+        software=catalog.stacks[stack_on(work, catalog.gpus[one.gpu].vendor)].framework,
         kind=_LORA if work.method == "lora" else _FULL,
         gpus_per_server=one.gpus_per_server,
-        nic_gbit_per_gpu=one.nic_gbit_per_gpu,
+        nic_gbit_per_gpu=None if one.nic_bytes_per_s is None else gbit_per_s_from_bytes_per_s(one.nic_bytes_per_s),
         pins=work.pins,
         shape=work.shape,
         document_tokens=work.document_tokens,
@@ -1143,11 +1119,12 @@ def measured_language_stacks(dnn: str, catalog: Catalog) -> frozenset[str]:
 
 
 def _other_stacks(
-    work: LanguageWork, one: _Cluster, chosen: str, layout: LayoutAnswer, gpus: int, catalog: Catalog
+    work: LanguageWork, one: ServerKind, chosen: str, layout: LayoutAnswer, gpus: int, catalog: Catalog
 ) -> tuple[OtherStack, ...]:
     """Other stacks for the GPUs of a cluster that have the number format of the training."""
     wanted = stack_precision(work.number_format)
-    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {one.vendor}  # whose software is for their own GPUs
+    # Software of other makers is for their own GPUs.
+    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {catalog.gpus[one.gpu].vendor}
     stacks = {
         stack.id: stack_in_fit(stack, one.gpu)
         for stack in catalog.stacks.values()
