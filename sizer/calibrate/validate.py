@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
@@ -503,16 +504,10 @@ def load_cross_validation(calibration: Calibration) -> CrossValidation:
 
     Raises CalibrationError if they are missing, damaged or belong to other observations.
     """
-    content = read_stored(_CHECKS)
     try:
-        found = CrossValidation(
-            content["digest"],
-            {name: (one[0], one[1], one[2]) for name, one in content["by_source"].items()},
-            dict(content["by_series"]),
-            dict(content["scale_out"]),
-        )
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise CalibrationError(f"stored checks are damaged ({error!r}); run 'sizer calibrate'") from None
+        found = TypeAdapter(CrossValidation).validate_python(read_stored(_CHECKS))
+    except ValidationError as error:
+        raise CalibrationError(f"stored checks are damaged ({error.errors()[0]}); run 'sizer calibrate'") from None
     if found.digest != calibration.digest:
         raise CalibrationError("stored checks belong to another calibration; run 'sizer calibrate'")
     return found

@@ -134,13 +134,13 @@ class ModernRow:
     link: str
     nic_bytes_per_s: float | None  # of one server, all adapters
     cpu_vendor: str
-    framework: str
-    precision: str
-    samples_to_converge: float | None
-    samples_per_s: float | None
-    time_to_train_s: float | None
-    flags: str
-    place: str
+    framework: str = ""
+    precision: str = ""
+    samples_to_converge: float | None = None
+    samples_per_s: float | None = None
+    time_to_train_s: float | None = None
+    flags: str = ""
+    place: str = ""
 
     @property
     def source(self) -> str:

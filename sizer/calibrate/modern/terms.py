@@ -500,13 +500,6 @@ def _row(system: MeasuredSystem, n_servers: int, round_: str) -> ModernRow:
         link=system.link,
         nic_bytes_per_s=system.nic_bytes_per_s,
         cpu_vendor=system.cpu_vendor,
-        framework="",
-        precision="",
-        samples_to_converge=None,
-        samples_per_s=None,
-        time_to_train_s=None,
-        flags="",
-        place="design",
     )
 
 

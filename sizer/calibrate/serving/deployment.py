@@ -60,16 +60,12 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
     sparse = float(shape.layers - shape.dense_layers) if shape.experts > 1 else 0.0
     special = float(shape.window_layers or shape.layers) if shape.attention == "sliding" else 0.0
     is_linear = bool(shape.state_elements)
+    names = ("layers", "hidden", "heads", "kv_heads", "head_size", "vocabulary", "experts")
+    counts: dict[str, Any] = {name: float(getattr(shape, name)) for name in names}
     return ServedModel(
         id=model_id,
-        layers=float(shape.layers),
-        hidden=float(shape.hidden),
-        heads=float(shape.heads),
-        kv_heads=float(shape.kv_heads),
-        head_size=float(shape.head_size),
-        vocabulary=float(shape.vocabulary),
+        **counts,
         total_parameters=float(total_parameters or shape.total_parameters),
-        experts=float(shape.experts),
         active_experts=float(shape.active_experts) if shape.experts > 1 else 1.0,
         mixture_layers=sparse,
         expert_width=width,

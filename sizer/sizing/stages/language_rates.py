@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -713,13 +713,7 @@ def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAns
     terms = {name: np.broadcast_to(getattr(found.times, name), (n,)) * slower for name in _TERMS}
     return tuple(
         LayoutAnswer(
-            tensor=int(ways.tensor[i]),
-            pipeline=int(ways.pipeline[i]),
-            virtual=int(ways.virtual[i]),
-            context=int(ways.context[i]),
-            expert=int(ways.expert[i]),
-            data=int(ways.data[i]),
-            micro_batch=int(ways.micro_batch[i]),
+            **cast(Any, {name: int(getattr(ways, name)[i]) for name in (*_DEGREES, "data")}),
             is_fully_sharded=bool(ways.is_fully_sharded[i]),
             is_optimizer_sharded=bool(ways.is_optimizer_sharded[i]),
             recompute=float(ways.recompute[i]),
