@@ -31,7 +31,6 @@ from sizer.calibrate.cases import (
 )
 from sizer.calibrate.engine import Effect, ErrorStatistics, Fit, FittedRows, Law, Problem
 from sizer.calibrate.fit.hosts import (
-    PublicRun,
     bound_rows,
     cache_positions,
     cache_row_position,
@@ -260,6 +259,8 @@ def epochs_block(recipe: Recipe) -> FitBlock:
 def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
     """Start-up and evaluations of the public runs, from their times, epochs and rates."""
     runs = public_runs(rows, catalog)
+    named = (one.row.dnn for one in runs)
+    samples: list[list[Effect]] = [[] if dnn in _WHOLE_SETS else [(2, f"epoch-samples:{dnn}", 1.0)] for dnn in named]
     steady_s = np.array([one.epochs * one.n_samples / one.samples_per_s for one in runs])
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
@@ -268,7 +269,7 @@ def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
         return np.log(total), np.stack([start, used * share, used * (1 + share)], axis=1) / total[:, None]
 
     return FitBlock(
-        effects=[[(0, START_UP, 1.0), (1, EVALUATIONS, 1.0), *_samples_effect(one)] for one in runs],
+        effects=[[(0, START_UP, 1.0), (1, EVALUATIONS, 1.0), *own] for own in samples],
         law=law,
         measured=np.log([one.row.value for one in runs]),
         n_terms=3,
@@ -277,10 +278,6 @@ def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
         ids=tuple(one.row.id for one in runs),
         sources=tuple(one.row.source for one in runs),
     )
-
-
-def _samples_effect(run: PublicRun) -> list[Effect]:
-    return [] if run.row.dnn in _WHOLE_SETS else [(2, f"epoch-samples:{run.row.dnn}", 1.0)]
 
 
 RATE_TASKS = ("training", "inference")
@@ -619,6 +616,14 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     position = {access: math.exp(effects.value(f"cache-position:{access}")) for access in rules("cache_rows")}
     unseen = leave_sources_out(fit)
     stated = load_memory_rows(catalog)
+    most_gpus: dict[str, int] = {}
+    batches: dict[str, list[float]] = {}
+    for case in cases:
+        if case.levels.task == "training":
+            most_gpus[case.stack.id] = max(most_gpus.get(case.stack.id, 0), case.n_gpus_per_server * case.n_servers)
+        if case.row.batch_per_gpu is not None:
+            key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
+            batches.setdefault(key, []).append(case.batch_per_gpu)
     found = Calibration(
         digest=observations_digest(rows),
         fit=effects,
@@ -632,8 +637,8 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         host_log_sd=stack_scatter(rows, catalog, residuals),
         cache_positions=cache_positions(rows, position),
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
-        most_gpus=_most_gpus(cases),
-        batches=_batches(cases),
+        most_gpus=most_gpus,
+        batches={key: (min(some), max(some)) for key, some in batches.items()},
         gpu_memory=fit_memory(telling((*stated, *measured_rows(cases, stated)))),
         excluded={**excluded_rates, **excluded_bandwidths},
         unseen_sources=unseen.by_task(),
@@ -651,20 +656,3 @@ def _rates_with_batch(cases: tuple[RateCase, ...], catalog: Catalog) -> dict[str
             if case.row.batch_per_gpu is not None and case.levels.generation in taken
         )
     )
-
-
-def _most_gpus(cases: tuple[RateCase, ...]) -> dict[str, int]:
-    most: dict[str, int] = {}
-    for case in cases:
-        if case.levels.task == "training":
-            most[case.stack.id] = max(most.get(case.stack.id, 0), case.n_gpus_per_server * case.n_servers)
-    return most
-
-
-def _batches(cases: tuple[RateCase, ...]) -> dict[str, tuple[float, float]]:
-    found: dict[str, list[float]] = {}
-    for case in cases:
-        if case.row.batch_per_gpu is not None:
-            key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
-            found.setdefault(key, []).append(case.batch_per_gpu)
-    return {key: (min(batches), max(batches)) for key, batches in found.items()}

@@ -45,7 +45,7 @@ from sizer.sizing.search.ranking import PricedOrder, difference
 from sizer.sizing.stages import evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
 from sizer.sizing.stages.language_rates import EXPOSED
-from sizer.sizing.stages.platform_columns import Columns, ServerRows, columns, node_read_rate, rate_is_unknown
+from sizer.sizing.stages.platform_columns import ServerRows, columns, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.workload.optional_tables import FeedRedundancy
 from sizer.workload.request import SizingRequest
@@ -134,7 +134,7 @@ def exchange_loss(model: WorkloadOnDesign, slow: LinkType, fast: LinkType, slow_
     """
     servers = np.arange(1, MAX_SERVERS + 1)
     networks = (_on_network(model.platform, slow, slow_ports), _on_network(model.platform, fast))
-    one, other = (_gpu_rate(model, platform, servers) for platform in networks)
+    one, other = (_network_rates(model, platform, servers).gpu.median for platform in networks)
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
 
 
@@ -162,19 +162,10 @@ def step_samples(model: WorkloadOnDesign, n_servers: int) -> float:
     return float(model.run.cols.gpus_per_server[0]) * n_servers * model.work.batch_per_gpu
 
 
-def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Floats:
-    """Median rate of the GPUs with the exchange that is not hidden, on some numbers of servers. [samples/s]"""
-    return _network_rates(model, platform, servers).gpu.median
-
-
 def _network_rates(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> GpuRates:
-    cols = _columns(model, platform, servers)
-    return gpu_side.step_rates(model.work, ServerRows([platform], cols, servers, model.catalog, model.calibration))
-
-
-def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:
     found = columns([platform], model.catalog, model.request.platforms.gpus_per_server)
-    return found.take(np.zeros(servers.size, dtype=np.int64))
+    cols = found.take(np.zeros(servers.size, dtype=np.int64))
+    return gpu_side.step_rates(model.work, ServerRows([platform], cols, servers, model.catalog, model.calibration))
 
 
 @dataclass(frozen=True)

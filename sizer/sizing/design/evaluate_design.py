@@ -257,12 +257,14 @@ def stage_reasons(
 ) -> dict[str, SourcedReason]:
     """Reason and sources of every stage, by its key, for the first size of a run with its storage nodes."""
     link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
+    n_gpus, kind = int(run.cols.gpus_per_server[0]), (work.is_inference, work.is_laid_out)
+    gpu = GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, *kind)
     return {
         "storage": _storage(work, platform, run, storage_nodes),
         "network": (_network(work, platform, run), link_sources),
         "decode": _decode(work, run),
         "host_link": _host_link(work, platform, run),
-        "gpu": (_gpu(work, platform, run), ()),
+        "gpu": (gpu, ()),
         "exchange": (_exchange(work, platform, run), link_sources),
     }
 
@@ -325,12 +327,6 @@ def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> 
     rate = float(run.comp.host_link.median[0]) * size / (float(run.servers[0]) * links)
     sources = () if server.host_links is None else (server.host_links.source,)
     return HostLinkReason(links, rate, size), sources
-
-
-def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:
-    n_gpus = int(run.cols.gpus_per_server[0])
-    has_layout = work.is_laid_out
-    return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference, has_layout)
 
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
@@ -500,6 +496,10 @@ def _workload_answer(
     model = design_rates(work, gpu.id)
     on_design = RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration)
     missing_runs, reach = model.beyond(on_design)
+    if (divided := language or figures.serving) is not None:
+        memory = gpu_memory.memory_of_layout(divided, gpu)
+    else:
+        memory = gpu_memory.memory_answer(work, gpu_memory.memory_of(work, calibration, catalog), gpu, n_gpus)
     writer = writer_bytes_per_s(platform, storage_nodes, catalog)
     own = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
     job = language.job if language else own
@@ -509,7 +509,7 @@ def _workload_answer(
         dnn=work.dnn,
         dataset=work.dataset,
         recipe=work.recipe,
-        memory=_memory(work, figures, gpu, n_gpus, calibration, catalog),
+        memory=memory,
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
@@ -540,21 +540,6 @@ def _workload_answer(
         chance_at_even_odds=chance,
         batch_is_fitted=any(one.kind is DefaultKind.BATCH_PER_GPU for one in work.defaults) and not work.is_inference,
     )
-
-
-def _memory(
-    work: ResolvedWorkload,
-    figures: WorkloadFigures,
-    gpu: Gpu,
-    n_gpus: float,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> gpu_memory.MemoryAnswer:
-    """Memory of each GPU: of what a layout divides by that."""
-    divided = figures.language or figures.serving
-    if divided is not None:
-        return gpu_memory.memory_of_layout(divided, gpu)
-    return gpu_memory.memory_answer(work, gpu_memory.memory_of(work, calibration, catalog), gpu, n_gpus)
 
 
 def scaling_efficiency_of(

@@ -363,22 +363,16 @@ class PurchasePlanner:
 
     def _moved(self, before: int, after: int) -> int:
         """Links of an installed size that have another end in a larger one."""
-        if before == after or self._has_same_network(before, after):
+        each = self.by_size.quantities.networks
+        switches = (part for one in each for part in (one.leaves, one.spines, one.cores, one.gateways))
+        # Where no network gets another switch, every link stays at its port.
+        if before == after or all(part[before] == part[after] for part in switches):
             return 0
         if (before, after) not in self.moves:
             size = self.sizes[after]
             moved = moved_links(self._plan(before), size.n_servers, size.storage_nodes)
             self.moves[before, after] = len(moved)
         return self.moves[before, after]
-
-    def _has_same_network(self, before: int, after: int) -> bool:
-        """Whether no network gets another switch, so that every link stays at its port."""
-        switches = [
-            part
-            for network in self.by_size.quantities.networks
-            for part in (network.leaves, network.spines, network.cores, network.gateways)
-        ]
-        return all(part[before] == part[after] for part in switches)
 
     def _plan(self, place: int) -> Plan:
         size, parts = self.sizes[place], slice_row(self.by_size.quantities, place)

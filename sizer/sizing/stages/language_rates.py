@@ -411,15 +411,13 @@ def _degree_table(heads: int, layers: int, experts: int, domain: int, sequence: 
     found = itertools.product(
         [t for t in asked("tensor", _powers(domain)) if not heads % t],
         [p for p in asked("pipeline", stages) if divides_layers(p, layers)],
-        asked("context", [c for c in _powers(_MOST_CONTEXT) if _divides_sequence(c, sequence)]),
+        asked(
+            "context",
+            [c for c in _powers(_MOST_CONTEXT) if c == 1 or (sequence % c == 0 and sequence / c >= _LEAST_TOKENS)],
+        ),
         [e for e in asked("expert", _powers(max(domain, _MOST_EXPERT))) if not experts % e] if experts > 1 else [1],
     )
     return np.array(list(found), dtype=int).reshape(-1, 4)
-
-
-def _divides_sequence(context: int, sequence: int) -> bool:
-    """Whether each context-parallel GPU has as many tokens, and not too few."""
-    return context == 1 or (sequence % context == 0 and sequence / context >= _LEAST_TOKENS)
 
 
 def _chunks(stages: int, layers: int, fixed: int | None) -> tuple[int, ...]:

@@ -364,7 +364,9 @@ def serving_answer(
         is_open=asked.comes_at_random,
     )
     first_sd = float(np.hypot(rates.ttft_log_sd, first_sds)[0])
-    tpot, (later, later_sd) = _estimate(rates, "tpot"), TPOT_RATIOS.at(asked.percentile)
+    # Of an answer of one token no later one is known.
+    tpot = Estimate.log_normal(float(rates.tpot_s[0]), np.nan_to_num(float(rates.tpot_log_sd[0])))
+    later, later_sd = TPOT_RATIOS.at(asked.percentile)
     served, most, _ = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
     bare = replicas_of([replace(layout.deployment, adapters=0)])
@@ -851,11 +853,6 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
         return layout.concurrency, "most"
     # Fewer in flight are served faster.
     return float(layout.load_at(each)), "sure" if asked is None else "asked"
-
-
-def _estimate(rates: calibration.ServingRates, of: str) -> Estimate:
-    value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
-    return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known
 
 
 # Loads of the curve, and how many times the most within the limits it goes on.
