@@ -628,11 +628,6 @@ def domain_gpus(question: LayoutQuestion, catalog: Catalog) -> int:
     return int(_case(question, catalog).machine["domain_gpus"])
 
 
-def basis_of_question(question: LayoutQuestion, catalog: Catalog, calibration: LanguageCalibration) -> RunBasis:
-    """The published runs that the rates of a training rest on."""
-    return basis_of(_case(question, catalog), calibration)
-
-
 def inputs_of(question: LayoutQuestion, answer: LayoutAnswer, catalog: Catalog) -> StepInputs:
     """One layout of a training as the step model takes it."""
     case = _case(question, catalog)
@@ -835,7 +830,7 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     batch, stack = work.language.batch(gpus), stack_on(work.language, platform.gpu.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
     stacks = Deferred(partial(_other_stacks, work.language, one, stack, found[0], gpus, catalog))
-    basis = basis_of_question(_question(work.language, one, catalog), catalog, language_calibration())
+    basis = basis_of(_case(_question(work.language, one, catalog), catalog), language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
     flop = _model_flop(work.language, one, found[0], gpus, catalog)
     peak = _peak_flop_per_s(work.language, platform.gpu, catalog)
