@@ -103,18 +103,15 @@ def unmeasured(
     elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
         notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
     if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
-        kind = FitNote.GPU_FROM_GENERATION if _has_runs_of_generation(gpu) else FitNote.GENERATION_NOT_MEASURED
+        measured = {one.generation for one in sourced_accelerators().values()}
+        # Of the generation, in the runs of V100 systems or in MLPerf rows of today's.
+        has_runs = gpu.id.startswith(generation(gpu)) or gpu.generation in measured
+        kind = FitNote.GPU_FROM_GENERATION if has_runs else FitNote.GENERATION_NOT_MEASURED
         notes.append(note(kind, gpu.name))
     is_known = f"stack:{stack.id}" in index
     if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
         notes.append(note(FitNote.EXCHANGE_FROM_POOL, stack.name))
     return tuple(notes)
-
-
-def _has_runs_of_generation(gpu: Gpu) -> bool:
-    """Whether any GPU of its generation was: in the runs of V100 systems, or in MLPerf rows of today's."""
-    measured = {one.generation for one in sourced_accelerators().values()}
-    return gpu.id.startswith(generation(gpu)) or gpu.generation in measured
 
 
 STORED_VERSION = 7

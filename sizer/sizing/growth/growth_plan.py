@@ -20,7 +20,7 @@ from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.evaluate_design import design_answer, room_of
-from sizer.sizing.growth.purchase_planner import PurchasePlanner, SizeQuantities, count_sizes
+from sizer.sizing.growth.purchase_planner import PurchasePlanner, count_sizes
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,
@@ -306,7 +306,10 @@ def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[P
         needs, binding = found
         sizes = list(dict.fromkeys(needs))
         by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
-        if _meets_limits(by_size, platform, years[-1]):
+        parts, last = by_size.quantities, years[-1]
+        cost, _ = row_cost(parts.components, catalog, last.prices.fitted(platform), last.request.currency)
+        # The storage of a size may be larger than that of the year's own need.
+        if all(bool(is_met.all()) for is_met in last.limits_of(parts, cost).values()):
             meets = _meets(years, index, sizes)
             yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, binding, sizes, by_size, meets)
 
@@ -380,12 +383,6 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
             at = int(np.searchsorted(evaluated.space.sizes, size.n_servers))  # large sizes are steps apart
             meets[number, place] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
     return meets
-
-
-def _meets_limits(by_size: SizeQuantities, platform: Platform, last: PartCounts) -> bool:
-    """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
-    cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices.fitted(platform), last.request.currency)
-    return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, cost).values())
 
 
 @dataclass(frozen=True)
