@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Bools, Floats, Ints, Rows
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.engine import (
     AccuracyTarget,
     Effect,
@@ -320,7 +320,7 @@ class Bound(IntEnum):
 
 
 @dataclass(frozen=True)
-class LoadCurve(Rows):
+class LoadCurve:
     """Loads of deployments up to the most that may be in flight. Arrays (n, loads)."""
 
     concurrency: Floats
@@ -329,7 +329,7 @@ class LoadCurve(Rows):
 
 
 @dataclass(frozen=True)
-class LargestLoad(Rows):
+class LargestLoad:
     """The largest load of each deployment that meets the limits. Arrays, one element a point.
 
     ``is_reachable`` is false where no load meets them; the other columns are then those of one request alone.

@@ -84,15 +84,21 @@ class _Layout:
     sure_rate: float  # the same with the confidence asked for
     timely_rate: float  # with that confidence together with first tokens in time; 0: no load is
     log_sd: float
-    load: calibration.LargestLoad  # of a replica
-    log_rates: Floats  # of a replica at the loads of the curve, as rate
+    concurrency: float
+    most_concurrent: float
+    least_tpot_s: float  # of one request alone
+    least_ttft_s: float
+    fits: bool
+    bound: calibration.Bound
+    concurrencies: Floats  # loads from one request in flight on
+    log_rates: Floats  # of a replica at these, as rate
     scores: Floats  # of its first tokens
     prefixes: float  # cached parts of prompts in the memory of one request; 0: nothing is cached
 
     def load_at(self, rate: Floats | float) -> Floats:
         """Requests in flight of a replica at a rate; of fewer than are tried each is alone."""
         log_rate = np.log(np.maximum(rate, _NEXT_TO_NOTHING))
-        found = np.interp(log_rate, self.log_rates, np.log(self.load.curve.concurrency))
+        found = np.interp(log_rate, self.log_rates, np.log(self.concurrencies))
         return np.asarray(np.exp(found + np.minimum(log_rate - self.log_rates[0], 0.0)))
 
     def timely_at(self, rate: Floats | float) -> Floats:
@@ -102,7 +108,7 @@ class _Layout:
 
     def stay_s(self, rate: float, requests_per_s: float, replicas: Floats) -> Floats:
         """For how long replicas keep what sessions leave, where a rate is asked of all of them. [s]"""
-        free = np.maximum(self.load.most_concurrent - self.load_at(rate / np.maximum(replicas, 1.0)), 0.0)
+        free = np.maximum(self.most_concurrent - self.load_at(rate / np.maximum(replicas, 1.0)), 0.0)
         return np.asarray(free * replicas * self.prefixes / requests_per_s)
 
     @property
@@ -111,8 +117,8 @@ class _Layout:
         each, nearest = self.replicas / self.servers, float(self.scores[0])
         is_timely = self.timely_rate > 0
         return (
-            *(bool(self.load.fits), each * self.timely_rate, self.rate > 0, 0.0 if is_timely else nearest),
-            *(each * self.rate, -float(self.load.least_tpot_s), -self.deployment.gpus),
+            *(self.fits, each * self.timely_rate, self.rate > 0, 0.0 if is_timely else nearest),
+            *(each * self.rate, -self.least_tpot_s, -self.deployment.gpus),
         )
 
 
@@ -294,7 +300,7 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
             continue
         which, counts = _allotted(asked, layouts, servers[rows])
         each, log_sd, least = np.array(
-            [(one.rate, one.log_sd, one.servers if one.load.fits else np.inf) for one in layouts[0]], dtype=float
+            [(one.rate, one.log_sd, one.servers if one.fits else np.inf) for one in layouts[0]], dtype=float
         )[which].T
         rate[rows], sd[rows], fits[rows] = counts * each, log_sd, servers[rows] >= least
         replicas[rows] = np.maximum(counts, 1)
@@ -339,10 +345,10 @@ def serving_answer(
     (which,), (count,) = _allotted(works, layouts, np.array([n_servers]))
     layout, replicas = layouts[0][which], int(count)
     link = catalog.gpu_links[platform.intra_link]
-    if not layout.load.fits or not replicas:
+    if not layout.fits or not replicas:
         return None
     concurrency, load = _at_load(asked, layout, replicas)
-    loads = np.array([concurrency, layout.load.concurrency, 1.0])
+    loads = np.array([concurrency, layout.concurrency, 1.0])
     own = calibration_of(asked.unloaded, catalog) if asked.measured else None
     rates_at = partial(_rates_at, own, asked, layout.deployment)
     rates, one_each = rates_at(loads), points_of(asked, [layout.deployment], 1.0)
@@ -382,13 +388,13 @@ def serving_answer(
         gpus_used=replicas * layout.deployment.gpus,
         load=load,
         concurrency=concurrency,
-        limit_concurrency=float(layout.load.concurrency),
-        most_concurrent=float(layout.load.most_concurrent),
+        limit_concurrency=layout.concurrency,
+        most_concurrent=layout.most_concurrent,
         tokens_per_s=Estimate.log_normal(
             (replicas * layout.rate if asked.in_flight is None else most) * asked.priced_tokens,
             layout.log_sd,
         ),
-        bound=calibration.Bound(int(layout.load.bound)),
+        bound=layout.bound,
         served_per_s=served,
         ttft_s=Estimate.log_normal(float(means[0]), float(rates.ttft_log_sd[0])),
         tpot_s=tpot,
@@ -397,11 +403,11 @@ def serving_answer(
         weight_bytes=float(gpu.weight_bytes[0]),
         adapter_bytes=float((gpu.weight_bytes - bare.weight_bytes)[0]),
         cache_bytes=in_flight * each,
-        room_bytes=float(layout.load.most_concurrent) / layout.deployment.data * each,
+        room_bytes=layout.most_concurrent / layout.deployment.data * each,
         reserve_bytes=RESERVED_BYTES,
         prefix_bytes=_prefix_bytes(asked, layout.deployment),
         longest_tokens=min(
-            float(layout.load.most_concurrent) / layout.deployment.data * length, asked.shape.context_tokens or math.inf
+            layout.most_concurrent / layout.deployment.data * length, asked.shape.context_tokens or math.inf
         ),
         replicas_needed=_bought_for(asked, layout),
         after_replica=_after(asked, layout, replicas - 1),
@@ -466,7 +472,7 @@ def _without_cache(
         return None
     bare = replace(work.unloaded, prefix_cached=0.0)
     (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]}, catalog)[one]
-    layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.load.fits]
+    layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
     of_rate, timely = (
         min((count for count in counts if count is not None), default=None)
         for counts in (
@@ -544,7 +550,7 @@ def serving_error_text(
             return f"{gpu.name} does not compute in {work.precision.upper()}"
         known = missing_facts(gpu, 2)
         return f"{gpu.name} cannot be rated" + ("" if known is None else f": {known.values[1]} is not known")
-    if not layout.load.fits or layout.servers > n_servers:
+    if not layout.fits or layout.servers > n_servers:
         gpus = gpus_per_server * n_servers
         memory = si(gpus * gpu.memory_bytes.value, "B")
         whole = replace(layout.deployment, tensor=1, data=1)
@@ -554,8 +560,7 @@ def serving_error_text(
             f"{layout.deployment.weights.upper()}, and one request of {work.context_tokens:,.0f} tokens"
         )
     replicas = n_servers // layout.servers * layout.replicas
-    room = replicas * float(layout.load.most_concurrent)
-    if work.in_flight is not None and room < work.in_flight:
+    if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
         # Keys and values of a request on all GPUs of its group. [B]
         table = replicas_of([layout.deployment])
         length = work.input_tokens + 0.5 * work.output_tokens
@@ -563,7 +568,7 @@ def serving_error_text(
         return (
             f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
             f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
-            f"{si(room * each, 'B')}: {room:,.0f} requests"
+            f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
         )
     if layout.rate > _NO_RATE:
         needs = [
@@ -577,8 +582,8 @@ def serving_error_text(
         listed = ", ".join(f"{name} {count}" for name, count in needs)
         there = f"{gpus_per_server * n_servers} × {gpu.name}"
         return f"of the {there} the models in use take more at once: {listed}"
-    first = float(first_token_ratio(work.percentile)[0] * layout.load.least_ttft_s)
-    later = float(TPOT_RATIOS.at(work.percentile)[0] * layout.load.least_tpot_s)
+    first = float(first_token_ratio(work.percentile)[0]) * layout.least_ttft_s
+    later = float(TPOT_RATIOS.at(work.percentile)[0]) * layout.least_tpot_s
     return (
         f"the latency limits are not reachable at any size: of one request alone the {work.percentile}th percentile is "
         f"{duration(first)} to its first token and {duration(later)} for each later one on {gpu.name}"
@@ -689,7 +694,7 @@ def _least(work: ServingWork, layouts: Sequence[_Layout], is_timely: bool = Fals
         * (1.0 if count == _needed(work, one.timely_rate) else MOST_FOR_FIRST_TOKENS)
         for one, count in zip(layouts, bought, strict=True)
     ]
-    which = min(range(len(layouts)), key=lambda place: (not layouts[place].load.fits, gpus[place], place))
+    which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
     return which, bought[which] or 1
 
 
@@ -757,7 +762,13 @@ def _rated(
             sure_rate=float(sure[place]),
             timely_rate=float(min(timely[place], sure[place])),
             log_sd=float(log_sd[place]),
-            load=load.take(np.array(place)),
+            concurrency=float(load.concurrency[place]),
+            most_concurrent=float(load.most_concurrent[place]),
+            least_tpot_s=float(load.least_tpot_s[place]),
+            least_ttft_s=float(load.least_ttft_s[place]),
+            fits=bool(load.fits[place]),
+            bound=calibration.Bound(int(load.bound[place])),
+            concurrencies=load.curve.concurrency[place],
             log_rates=log_rates[place],
             scores=scores[place],
             prefixes=float(prefixes[place]),
@@ -839,7 +850,7 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
     asked = work.asked_rate
     each = (layout.timely_rate or layout.sure_rate) if asked is None else asked / replicas
     if each >= layout.rate:
-        return float(layout.load.concurrency), "most"
+        return layout.concurrency, "most"
     # Fewer in flight are served faster.
     return float(layout.load_at(each)), "sure" if asked is None else "asked"
 
