@@ -54,28 +54,22 @@ class TeamDemand:
 
 
 def limits_over_time(
-    platform: Platform,
-    needs: Sequence[ClusterSize],
-    requests: Sequence[SizingRequest],
-    teams: Sequence[TeamDemand],
-    request: SizingRequest,
-    catalog: Catalog,
-    calibration: Calibration,
+    planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration
 ) -> tuple[CapacityLimit, ...]:
     """Load on each limit of one platform's year-1 equipment, and on each limit of the request, in every year.
 
-    ``needs``: need of every year; the first is the fixed equipment. ``requests``: of every year. ``teams``: of every
-    year; empty where the request has no team. ``request``: as stated: its limits. In order of the year in which
-    they are exceeded; then the others, the highest load first.
+    ``planner``: of the platform; the first of its needs is the fixed equipment. ``years``: designs of every year. In
+    order of the year in which they are exceeded; then the others, the highest load first.
 
     Rates are those that each stage alone reaches with the requested confidence: together the stages may miss the
     target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
     capacity of the year-1 switches, racks and PDUs.
     """
+    platform, needs, request = planner.platform, planner.needs, planner.request
     servers, nodes = zip(*((size.n_servers, size.storage_nodes) for size in needs), strict=True)
-    sized = quantities(platform, servers, nodes, **room_of(request, catalog))
+    sized = quantities(platform, servers, nodes, **room_of(request, planner.catalog))
     limits = [
-        *_rates(platform, needs[0], sized, requests, teams, catalog, calibration),
+        *_rates(planner, float(sized.gateway_bytes_per_s[0]), years, calibration),
         *_space_and_power(platform, sized, request),
         *_stated_limits(needs, sized, request),
     ]
@@ -84,21 +78,16 @@ def limits_over_time(
 
 
 def _rates(
-    platform: Platform,
-    first: ClusterSize,
-    sized: Quantities,
-    requests: Sequence[SizingRequest],
-    teams: Sequence[TeamDemand],
-    catalog: Catalog,
-    calibration: Calibration,
+    planner: PurchasePlanner, gateway: float, years: Sequence[PartCounts], calibration: Calibration
 ) -> list[CapacityLimit]:
     """Loads on the stages of the year-1 cluster, and on its storage capacity."""
     loads: dict[LimitKind, list[float]] = {}
-    gateway = float(sized.gateway_bytes_per_s[0])
-    for year, request in enumerate(requests):
+    platform, first, catalog = planner.platform, planner.needs[0], planner.catalog
+    teams = _teams(planner, years)
+    for year, counts in enumerate(years):
+        request, works = counts.request, counts.evaluated.works
         of_year: dict[LimitKind, float] = {}
         team_bytes_per_s = teams[year].bytes_per_s if teams else 0.0
-        works = resolved(request, catalog, calibration)
         for work in works:
             arguments = (request, work, platform, [first.n_servers], first.storage_nodes, gateway, catalog, calibration)
             try:
@@ -216,7 +205,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     fitted = calibration if calibration is not None else stored_calibration()
     covered = covered_years(request, catalog, fitted)
     growth = growth_of(request)
-    platforms = tuple(_platform_growth(planner, covered, catalog, fitted) for planner in covered.planners)
+    platforms = tuple(_platform_growth(planner, covered.years, fitted) for planner in covered.planners)
     return GrowthPlan(
         growth,
         covered.requests,
@@ -314,29 +303,17 @@ def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[P
             yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, binding, sizes, by_size, meets)
 
 
-def _platform_growth(
-    planner: PurchasePlanner, covered: CoveredYears, catalog: Catalog, calibration: Calibration
-) -> PlatformGrowth:
-    years, needs = covered.years, planner.needs
-    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
+def _platform_growth(planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration) -> PlatformGrowth:
     recommended, criterion, deciding = planner.recommended()
     return PlatformGrowth(
         platform=planner.platform,
-        needs=needs,
+        needs=planner.needs,
         recommended=recommended,
         alternatives=planner.alternatives(),
         criterion=criterion,
         deciding_prices=deciding,
         has_unknown_power=bool(planner.by_size.quantities.unknown_power),
-        limits=limits_over_time(
-            planner.platform,
-            needs,
-            [year.request for year in years],
-            _teams(years, index, needs[0]),
-            covered.request,
-            catalog,
-            calibration,
-        ),
+        limits=limits_over_time(planner, years, calibration),
     )
 
 
@@ -358,9 +335,10 @@ def _needs(years: Sequence[PartCounts], index: int) -> tuple[tuple[ClusterSize, 
     return tuple(needs), binding
 
 
-def _teams(years: Sequence[PartCounts], index: int, first: ClusterSize) -> list[TeamDemand]:
+def _teams(planner: PurchasePlanner, years: Sequence[PartCounts]) -> list[TeamDemand]:
     """Demand of every year's team on a kind of server; empty without a team."""
-    demands = []
+    demands, first = [], planner.needs[0]
+    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
     for counts in years:
         evaluated, team = counts.evaluated, counts.evaluated.team
         if team is None:
