@@ -416,10 +416,8 @@ def design_answer(
     ]
     missing = [missing_for_rate(platform, run, catalog) for run in runs]
     answers = [
-        _workload_answer(
-            request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
-        )
-        for work, run, unknown in zip(works, runs, missing, strict=True)
+        _workload_answer(request, platform, run, unknown, catalog, is_documented)
+        for run, unknown in zip(runs, missing, strict=True)
     ]
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
@@ -443,7 +441,7 @@ def design_answer(
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
-        storage_need=storage_need(request, works, platform, runs, catalog),
+        storage_need=storage_need(request, platform, runs, catalog),
         cost=money.cost,
         owned=money.owned,
     )
@@ -460,18 +458,13 @@ def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]
 
 def _workload_answer(
     request: SizingRequest,
-    work: ResolvedWorkload,
     platform: Platform,
     run: WorkloadRun,
     missing: Sequence[MissingFact],
-    storage_nodes: int,
-    gateway: float,
     catalog: Catalog,
-    calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
-    n_servers = int(run.servers[0])
-    by_size = work.on(platform.gpu.id)
+    n_servers, storage_nodes, by_size, calibration = int(run.servers[0]), int(run.nodes[0]), run.work, run.calibration
     work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
     along, even, chance = run, None, None
     smaller: tuple[SmallerSize, ...] = ()
@@ -479,6 +472,7 @@ def _workload_answer(
         # The sizes of the chart, and all up to the design: the rate of a language model does not grow in proportion.
         chart = _sizes(n_servers)
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
+        gateway = float(run.gateway_bytes_per_s[0])
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
         # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
         fits = gpu_memory.all_fit([by_size], every.hosts(platform, catalog)) & (every.comp.gpu.median > 0)
@@ -514,7 +508,7 @@ def _workload_answer(
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=scaling_efficiency_of(work, platform, run, along, float(rate.value), catalog, calibration),
+        scaling_efficiency=scaling_efficiency_of(platform, run, along, float(rate.value), catalog),
         job=job,
         exchanged_bytes=step_exchange_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, figures),
@@ -543,13 +537,7 @@ def _workload_answer(
 
 
 def scaling_efficiency_of(
-    work: ResolvedWorkload,
-    platform: Platform,
-    run: WorkloadRun,
-    along: WorkloadRun,
-    rate: float,
-    catalog: Catalog,
-    calibration: Calibration,
+    platform: Platform, run: WorkloadRun, along: WorkloadRun, rate: float, catalog: Catalog
 ) -> float:
     """Rate of a GPU of the design over that of one alone, or in the fewest servers; 0 where GPUs hold no network."""
     if not rate > 0:
@@ -557,14 +545,14 @@ def scaling_efficiency_of(
     fewest, here = (
         float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
     )
-    if work.is_laid_out:
+    if run.work.is_laid_out:
         # Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better.
         return here / fewest
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
     # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange, or in the fewest
     # servers. [samples/s]
     least = max(float(run.comp.gpu_alone[0] / n_gpus), fewest)
-    alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
+    alone = rate_in_one_server(run.work.on(platform.gpu.id, n_gpus), platform, run.cols, 1, catalog, run.calibration)
     return min(rate / n_gpus / (least if alone is None else max(float(alone.value), least)), 1.0)
 
 

@@ -22,28 +22,23 @@ from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.checkpoints import OtherStreams, other_streams
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload
 
 # Capacity forces a system "far above need" where the rate would do with this share of its nodes.
 FAR_ABOVE = 0.5
 
 
 def storage_need(
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
-    platform: Platform,
-    runs: Sequence[WorkloadRun],
-    catalog: Catalog,
+    request: SizingRequest, platform: Platform, runs: Sequence[WorkloadRun], catalog: Catalog
 ) -> StorageNeed | None:
     """Nodes that the data call for and nodes that the reads call for; None of storage that is not bought by the node.
 
-    ``runs``: of the design's size alone, in the order of ``works``. ``catalog``: storage that could hold the data
-    behind a smaller system.
+    ``runs``: of the design's size alone. ``catalog``: storage that could hold the data behind a smaller
+    system.
     """
     storage, option, storage_nodes = platform.storage, platform.capacity_option, int(runs[0].nodes[0])
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
-    demand = storage_demand(works, request.data)
+    demand = storage_demand([run.work for run in runs], request.data)
     data = needed_of(platform, demand, request.data)
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, max(float(run.storage_nodes_needed[0]) for run in runs))

@@ -394,9 +394,7 @@ def first_purchases(
         return None
     planners = covered.planners[:1] if only_first else covered.planners
     designs = tuple(
-        _design(
-            planner, request, covered.workloads[0], catalog, calibration, is_documented=not only_first and place == 0
-        )
+        _design(planner, covered.workloads[0], calibration, is_documented=not only_first and place == 0)
         for place, planner in enumerate(planners)
     )
     if only_first:
@@ -419,15 +417,9 @@ def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[P
 
 
 def _design(
-    planner: PurchasePlanner,
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
-    catalog: Catalog,
-    calibration: Calibration,
-    *,
-    is_documented: bool,
+    planner: PurchasePlanner, works: Sequence[ResolvedWorkload], calibration: Calibration, *, is_documented: bool
 ) -> DesignAnswer:
-    recommended, *_ = planner.recommended()
+    request, catalog, (recommended, *_) = planner.request, planner.catalog, planner.recommended()
     first, last = recommended.sizes[0], recommended.sizes[-1]
     if recommended.is_prepared and last.n_servers > first.n_servers:
         # The network of the last year is installed: what comes later has its ports, and brings its racks.
