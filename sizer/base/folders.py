@@ -2,9 +2,9 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -42,22 +42,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-try:
-    import fcntl
-except ModuleNotFoundError:
-    _HAS_LOCKS = False
-else:
-    _HAS_LOCKS = True
-
-_LEFT_BEHIND_S = 3600.0
-
-
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[None]:
     """Mark the folder as used by this run."""
-    if not _HAS_LOCKS:
-        yield
-        return
     with _opened(folder) as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -69,9 +56,6 @@ def taken(folder: Path) -> Iterator[bool]:
 
     Raises FileNotFoundError if it has just been removed.
     """
-    if not _HAS_LOCKS:
-        yield True
-        return
     with _opened(folder) as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,19 +63,6 @@ def taken(folder: Path) -> Iterator[bool]:
             yield False
         else:
             yield True
-
-
-@contextlib.contextmanager
-def left_behind(folder: Path) -> Iterator[bool]:
-    """Whether the run that made the folder is over; meanwhile no other run takes it.
-
-    Raises FileNotFoundError if it has just been removed.
-    """
-    if not _HAS_LOCKS:
-        yield time.time() - folder.stat().st_mtime > _LEFT_BEHIND_S
-        return
-    with taken(folder) as is_free:
-        yield is_free
 
 
 @contextlib.contextmanager

@@ -24,9 +24,8 @@ from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.present.text.design_size import binding_limit_text
 from sizer.sizing.constraints.tiers import usable_for_data_bytes
-from sizer.sizing.design.workload_figures import WorkloadFigures
 from sizer.sizing.reasons import Binding
-from sizer.sizing.result import WorkloadAnswer, design_name
+from sizer.sizing.result import WorkloadFigures, design_name
 from sizer.workload.request import SizingRequest
 
 # What the cells of a column hold. "texts" is a list of texts; "text" also holds amounts of money, exactly.
@@ -351,7 +350,7 @@ _REQUEST_TYPES: dict[CellKind, Any] = {
 
 
 def answer_cells(
-    answers: Sequence[WorkloadFigures | WorkloadAnswer],
+    answers: Sequence[WorkloadFigures],
     probability: float | None,
     binding: Binding,
     needs_cluster: bool,
@@ -407,7 +406,7 @@ def design_cells(
     }
 
 
-def _workload_cells(answer: WorkloadFigures | WorkloadAnswer) -> dict[str, Any]:
+def _workload_cells(answer: WorkloadFigures) -> dict[str, Any]:
     estimates = {
         "throughput_samples_per_s": answer.throughput,
         "time_to_train_s": None if answer.time is None else answer.time.total_s,

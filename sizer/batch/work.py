@@ -24,8 +24,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING
 from sizer.sizing.best_design import BestDesign, BestRow, best_row
 from sizer.sizing.design.design_checks import conditional_on, missing_for_rate
-from sizer.sizing.design.evaluate_design import built_design, unused_software
-from sizer.sizing.design.workload_figures import MOST_CERTAIN, workload_figures
+from sizer.sizing.design.evaluate_design import MOST_CERTAIN, built_design, unused_software, workload_figures
 from sizer.sizing.recommend import binding_of
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.need import read_words

@@ -16,7 +16,7 @@ from sizer.bom.ownership import Footprint, OwnershipCost, OwnershipRates, cents,
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import amount_at
 from sizer.catalog.model import Catalog
-from sizer.catalog.price_bands import FALLBACK
+from sizer.catalog.price_books import FALLBACK
 from sizer.catalog.schema import Gpu
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.workload.optional_tables import Rental

@@ -14,7 +14,7 @@ from sizer.base.arrays import Floats
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
-from sizer.catalog.price_bands import PriceBand
+from sizer.catalog.price_books import PriceBand
 from sizer.catalog.schema import Gateway, MemoryOption, Server, Support, Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform

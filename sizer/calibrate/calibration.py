@@ -15,18 +15,25 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.cases import Levels, RateCase, generation, link_level
+from sizer.calibrate.cases import (
+    CATALOGUE_DERIVES_FROM,
+    HOST_LINK_RATE,
+    Levels,
+    RateCase,
+    effects,
+    generation,
+    link_level,
+    prior_of,
+    release_year,
+)
 from sizer.calibrate.engine import Effect, Fit
-from sizer.calibrate.fit import runs
+from sizer.calibrate.fit import hosts as host_fit
 from sizer.calibrate.fit.hosts import HostFit, HostTask, HostWork
 from sizer.calibrate.gpu_memory import MemoryFit
-from sizer.calibrate.ids import release_year
-from sizer.calibrate.modern.design_rates import mlperf_curve
 from sizer.calibrate.modern.rows import sourced_accelerators
+from sizer.calibrate.modern.terms import mlperf_curve
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import read_stored, write_stored
-from sizer.calibrate.parameters import HOST_LINK_RATE, effects, prior_of
-from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.pipeline import core_seconds_per_sample
@@ -96,18 +103,15 @@ def unmeasured(
     elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
         notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
     if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
-        kind = FitNote.GPU_FROM_GENERATION if _has_runs_of_generation(gpu) else FitNote.GENERATION_NOT_MEASURED
+        measured = {one.generation for one in sourced_accelerators().values()}
+        # Of the generation, in the runs of V100 systems or in MLPerf rows of today's.
+        has_runs = gpu.id.startswith(generation(gpu)) or gpu.generation in measured
+        kind = FitNote.GPU_FROM_GENERATION if has_runs else FitNote.GENERATION_NOT_MEASURED
         notes.append(note(kind, gpu.name))
     is_known = f"stack:{stack.id}" in index
     if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
         notes.append(note(FitNote.EXCHANGE_FROM_POOL, stack.name))
     return tuple(notes)
-
-
-def _has_runs_of_generation(gpu: Gpu) -> bool:
-    """Whether any GPU of its generation was: in the runs of V100 systems, or in MLPerf rows of today's."""
-    measured = {one.generation for one in sourced_accelerators().values()}
-    return gpu.id.startswith(generation(gpu)) or gpu.generation in measured
 
 
 STORED_VERSION = 7
@@ -153,10 +157,10 @@ class Calibration:
         return HostFit(self.fit, self.host_log_sd)
 
     @property
-    def overhead(self) -> runs.RunOverhead:
+    def overhead(self) -> host_fit.RunOverhead:
         """What a run takes beyond its epochs."""
         start, share = (math.exp(self.fit.value(f"run-{name}:all")) for name in ("start-up", "evaluations"))
-        return runs.RunOverhead(start, share, self.scatter_log_sd["run"])
+        return host_fit.RunOverhead(start, share, self.scatter_log_sd["run"])
 
     def epoch_samples_factor(self, dnn_id: str) -> float:
         """Samples of an epoch of the public runs of a DNN over those of the data set. [-]"""
@@ -292,9 +296,9 @@ class Calibration:
         A recipe that the calibration was not fitted to has its curve's own spread.
         """
         curve = self.epochs_curve(recipe)
-        if self.epochs_points.get(recipe.id) != runs.recipe_points(recipe):
+        if self.epochs_points.get(recipe.id) != host_fit.recipe_points(recipe):
             return curve.at(global_batch)
-        names = runs.epochs_names(recipe)
+        names = host_fit.epochs_names(recipe)
         moved = drawn_terms(np.zeros(len(names)), self.fit.covariance(names))
         base, double, growth = np.exp(np.moveaxis(moved, -1, 0))
         # Draws change slowly with the batch: they are made at its powers of two.
@@ -306,13 +310,13 @@ class Calibration:
         over, here = at.scaled(1 / curve.at(2.0**octaves).value), curve.at(global_batch).value
         return Estimate(*(here * np.interp(octave, octaves, part) for part in (over.value, over.low, over.high)))
 
-    def epochs_curve(self, recipe: Recipe) -> runs.EpochsCurve:
+    def epochs_curve(self, recipe: Recipe) -> host_fit.EpochsCurve:
         """Fitted curve of a recipe; MLPerf since v1.0 has its own fit, one that was never fitted is fitted alone."""
         if recipe.mlperf:
             return mlperf_curve(recipe)
-        if self.epochs_points.get(recipe.id) == runs.recipe_points(recipe):
-            return runs.epochs_curve(recipe, [self.fit.value(name) for name in runs.epochs_names(recipe)])
-        return runs.curve_alone(recipe)
+        if self.epochs_points.get(recipe.id) == host_fit.recipe_points(recipe):
+            return host_fit.epochs_curve(recipe, [self.fit.value(name) for name in host_fit.epochs_names(recipe)])
+        return host_fit.curve_alone(recipe)
 
 
 def host_task_of(sample_format: SampleFormat, stack: Stack) -> HostTask:
@@ -488,10 +492,10 @@ class Draws:
         """
         curve = self.calibration.epochs_curve(recipe)
         scatter = self.normal(f"epochs {recipe.id}")
-        if self.calibration.epochs_points.get(recipe.id) != runs.recipe_points(recipe):
+        if self.calibration.epochs_points.get(recipe.id) != host_fit.recipe_points(recipe):
             found = curve.at(global_batch)
             return np.asarray(found.value * np.exp(found.log_sd * scatter))
-        base, double, growth = (np.exp(self.moved(name)) for name in runs.epochs_names(recipe))
+        base, double, growth = (np.exp(self.moved(name)) for name in host_fit.epochs_names(recipe))
         median = epochs_to_target(
             global_batch, curve.base_epochs * base, curve.double_batch * double, curve.exponent * growth
         )

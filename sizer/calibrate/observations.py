@@ -106,7 +106,7 @@ COLUMNS = tuple(_FIELDS[: _FIELDS.index(ID_COLUMNS[0])])
 def load_observations(*paths: Path | str) -> tuple[Observation, ...]:
     """Rows of every CSV file of some folders, or of some files, by default of the shipped benchmarks.
 
-    A file without the id columns is read as well; :func:`~sizer.calibrate.ids.with_ids` fills them. In the order of
+    A file without the id columns is read as well; :func:`~sizer.calibrate.cases.with_ids` fills them. In the order of
     the paths, of the file names, then of the lines. Raises CalibrationError if a file is missing, too large, not UTF-8,
     has other columns, or rows hold bad values: the message names file, line and column of each. Also if two rows have
     one id.

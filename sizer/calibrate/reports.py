@@ -13,14 +13,23 @@ from sizer.base.estimate import Estimate
 from sizer.base.faults import nearest, shown
 from sizer.base.formats.csv_rows import csv_records
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.cases import UnknownName, unknown_names, with_ids
 from sizer.calibrate.engine import StoredFits
-from sizer.calibrate.ids import UnknownName, unknown_names, with_ids
-from sizer.calibrate.language.calibration import LanguageCalibration, accuracy_by_generation, language_calibration
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
-from sizer.calibrate.language.fit import MINUTE
-from sizer.calibrate.language.layout import CONTRADICTION
-from sizer.calibrate.language.rows import NEEDED_COLUMNS as LANGUAGE_COLUMNS
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
+from sizer.calibrate.language.calibration import (
+    MINUTE,
+    LanguageCalibration,
+    accuracy_by_generation,
+    language_calibration,
+)
+from sizer.calibrate.language.cases import (
+    CONTRADICTION,
+    LanguageCase,
+    LanguageRow,
+    arrays,
+    cases_of,
+    load_language_rows,
+)
+from sizer.calibrate.language.cases import NEEDED_COLUMNS as LANGUAGE_COLUMNS
 from sizer.calibrate.language.whole_runs import NEEDED_COLUMNS as TRAININGS_COLUMNS
 from sizer.calibrate.language.whole_runs import WholeTraining, load_stated, validate_trainings, whole_run_accuracy
 from sizer.calibrate.modern import terms
@@ -40,9 +49,9 @@ from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNot
 from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest
 from sizer.calibrate.own_networks import own_calibration
 from sizer.calibrate.serving.calibration import serving_calibration
+from sizer.calibrate.serving.cases import validate_serving
 from sizer.calibrate.serving.rows import NEEDED_COLUMNS as SERVING_COLUMNS
 from sizer.calibrate.serving.rows import load_serving_rows
-from sizer.calibrate.serving.validate import validate_serving
 from sizer.calibrate.storage_emulation import HEADER as EMULATION_COLUMNS
 from sizer.calibrate.storage_emulation import emulation_accuracy, load_emulation, validate_emulation
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, load_cross_validation, report_of, validate
@@ -266,7 +275,7 @@ def report_on_files(
     ``tokens_per_s``: rate of a whole training, as a request for it would be sized.
 
     Raises CalibrationError as :func:`~sizer.calibrate.observations.load_observations` and
-    :func:`~sizer.calibrate.language.rows.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
+    :func:`~sizer.calibrate.language.cases.load_language_rows` and :func:`~sizer.calibrate.modern.rows.load_modern`.
     """
     files: dict[str, list[Path]] = {kind: [] for kind in _KINDS}
     for path in paths:

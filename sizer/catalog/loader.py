@@ -14,7 +14,7 @@ from sizer.base.errors import CatalogError, RequestError
 from sizer.base.faults import check_size, in_words, nearest, shown
 from sizer.base.formats.toml_text import parse_toml
 from sizer.base.resources import data_dir
-from sizer.catalog import price_bands
+from sizer.catalog import price_books
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.items import Item
 from sizer.catalog.links import GPU_LINKS, LINKS, POWER_INLETS
@@ -40,8 +40,8 @@ class _Content:
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     prices: list[Price] = field(default_factory=list)
     own_prices: frozenset[str] = frozenset()
-    bands: list[price_bands.PriceBand] = field(default_factory=list)
-    evidence: list[price_bands.BandEvidence] = field(default_factory=list)
+    bands: list[price_books.PriceBand] = field(default_factory=list)
+    evidence: list[price_books.BandEvidence] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -244,11 +244,11 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
         text = _text(file, root, here, content)
         if text is None:
             continue
-        if file.name == price_bands.BANDS_FILE:
-            bands, wrong = price_bands.band_rows(text, here)
+        if file.name == price_books.BANDS_FILE:
+            bands, wrong = price_books.band_rows(text, here)
             content.bands += bands
-        elif file.name == price_bands.EVIDENCE_FILE:
-            evidence, wrong = price_bands.evidence_rows(text, here)
+        elif file.name == price_books.EVIDENCE_FILE:
+            evidence, wrong = price_books.evidence_rows(text, here)
             content.evidence += evidence
         else:
             found, wrong = price_rows(text, here)
@@ -289,5 +289,5 @@ def _validated(content: _Content) -> Catalog | None:
         prices=_in_order(content.prices),
         digest=hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest(),
         own_prices=content.own_prices,
-        bands=price_bands.PriceBands(tuple(content.bands), tuple(content.evidence)),
+        bands=price_books.PriceBands(tuple(content.bands), tuple(content.evidence)),
     )

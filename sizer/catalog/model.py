@@ -13,8 +13,7 @@ from sizer.base.provenance import Sourced
 from sizer.catalog import schema
 from sizer.catalog.items import ANY_VENDOR, Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
-from sizer.catalog.price_bands import PriceBands
-from sizer.catalog.price_books import Price
+from sizer.catalog.price_books import Price, PriceBands
 
 T = TypeVar("T")
 D = TypeVar("D")

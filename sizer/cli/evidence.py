@@ -53,7 +53,7 @@ def validate_command(
 
         print(report_text(report, catalog.sources))
     if ids_dir is not None:
-        from sizer.calibrate.ids import files_with_ids
+        from sizer.calibrate.cases import files_with_ids
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")
@@ -69,9 +69,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, and store both in the catalogue."""
     from sizer.calibrate.calibration import save_calibration
     from sizer.calibrate.engine import fits_path, save_fits
-    from sizer.calibrate.fitting import calibrate_with_fit
+    from sizer.calibrate.fit.joint import calibrate_with_fit
     from sizer.calibrate.language.calibration import accuracy, calibrate, language_calibration
-    from sizer.calibrate.language.rows import load_language_rows
+    from sizer.calibrate.language.cases import load_language_rows
     from sizer.calibrate.language.whole_runs import save_predicted
     from sizer.calibrate.modern.rows import load_modern
     from sizer.calibrate.modern.terms import calibrate_modern

@@ -160,7 +160,7 @@ def layout_command(
     from sizer.calibrate.language.calibration import language_calibration
     from sizer.catalog.loader import load_catalog
     from sizer.present.text.layouts import layouts_text
-    from sizer.sizing.stages.language_layouts import LayoutQuestion, language_model, model_name, search_layouts
+    from sizer.sizing.stages.language_rates import LayoutQuestion, language_model, model_name, search_layouts
     from sizer.workload.transformer.custom_transformer import shape_from_text
     from sizer.workload.transformer.layout_pins import LayoutPins, layout_pins
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sizer.base.errors import OutputError
-from sizer.base.folders import left_behind, make_folders, running
+from sizer.base.folders import make_folders, running, taken
 from sizer.sizing.result import SizingResult
 
 # Characters of customer, design and revision in a file's name; together they stay far below what file systems take.
@@ -154,7 +154,7 @@ def _recover(folder: Path) -> None:
     for staged in folder.glob(f"{_PREFIX}*"):
         if staged.suffix not in (_UNFINISHED, _READY) or not staged.is_dir() or staged.is_symlink():
             continue
-        with contextlib.suppress(FileNotFoundError), left_behind(staged) as is_over:  # its run may just have ended
+        with contextlib.suppress(FileNotFoundError), taken(staged) as is_over:  # its run may just have ended
             if is_over:
                 if staged.suffix == _READY:
                     _move(staged, folder)

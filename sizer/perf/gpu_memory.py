@@ -22,26 +22,22 @@ SHARED_WEIGHT_BYTES = 4.0
 INFERENCE_WEIGHT_BYTES = 4.0
 
 
-def training_state_bytes(parameters: ArrayLike, n_moments: ArrayLike, n_shards: ArrayLike = 1) -> Floats:
-    """Weights, gradients and optimizer state of one GPU.
+def training_state_bytes(parameters: ArrayLike, n_moments: ArrayLike) -> Floats:
+    """Weights, gradients and optimizer state, none of it divided over GPUs.
 
     ``parameters`` (...): trainable parameters.
     ``n_moments`` (...): running means that the optimizer keeps of each: 0 plain SGD, 1 momentum, 2 Adam or LAMB.
-    ``n_shards`` (...): GPUs over which the optimizer state is divided; 1 where each holds all of it.
     Returns (...): state, the same for fp32 and mixed precision [B].
-    Raises ValueError if parameters or moments are below 0, or shards below 1.
+    Raises ValueError if parameters or moments are below 0.
 
     Examples
     --------
-    >>> training_state_bytes(1.5e9, 2, [1, 8])   # GPT-2 1.5 B with Adam
-    array([2.40e+10, 8.25e+09])
+    >>> float(training_state_bytes(1.5e9, 2))   # GPT-2 1.5 B with Adam
+    24000000000.0
     """
-    count, moments, shards = float_arrays(parameters, n_moments, n_shards)
+    count, moments = float_arrays(parameters, n_moments)
     require_at_least(0, parameters=count, n_moments=moments)
-    require_at_least(1, n_shards=shards)
-    whole = WEIGHT_AND_GRADIENT_BYTES + MOMENT_BYTES * moments
-    divided = np.where(shards > 1, SHARED_WEIGHT_BYTES + MOMENT_BYTES * moments, 0.0)
-    return np.asarray(count * (whole - divided + divided / shards))
+    return np.asarray(count * (WEIGHT_AND_GRADIENT_BYTES + MOMENT_BYTES * moments))
 
 
 def needed_bytes(state_bytes: ArrayLike, fixed_bytes: ArrayLike, batch: ArrayLike, sample_bytes: ArrayLike) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.perf.arguments import require_above, require_at_least, require_within
+from sizer.perf.arguments import require_above, require_at_least
 from sizer.perf.stage_capacity import Capacity, throughput
 
 
@@ -39,26 +39,23 @@ def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, co
     return np.asarray(fixed + slope * size)
 
 
-def decode_samples_per_s(n_cores: ArrayLike, core_s_per_sample: ArrayLike, usable_fraction: ArrayLike = 1.0) -> Floats:
+def decode_samples_per_s(n_cores: ArrayLike, core_s_per_sample: ArrayLike) -> Floats:
     """Samples per second that the cores of the hosts can prepare.
 
     ``n_cores`` (...): physical cores of all servers.
     ``core_s_per_sample`` (...): work on one sample; 0 means that the host does nothing [core s].
-    ``usable_fraction`` (...): share of the cores that may be busy, above 0 up to 1.
-    Returns (...): cores x usable / work; infinite where there is no work [samples/s].
-    Raises ValueError if there are no cores, the work is below 0 or the share not in 0..1.
+    Returns (...): cores / work; infinite where there is no work [samples/s].
+    Raises ValueError if there are no cores or the work is below 0.
 
     Examples
     --------
     >>> decode_samples_per_s(40, [0.0032, 0.0])
     array([12500.,    inf])
     """
-    require_above(0, n_cores=n_cores, usable_fraction=usable_fraction)
-    require_within(0, 1, usable_fraction=usable_fraction)
+    require_above(0, n_cores=n_cores)
     require_at_least(0, core_s_per_sample=core_s_per_sample)
-    cores, work, share = (np.asarray(a, dtype=float) for a in (n_cores, core_s_per_sample, usable_fraction))
     with np.errstate(divide="ignore"):
-        return np.asarray(cores * share / work)
+        return np.asarray(np.asarray(n_cores, dtype=float) / np.asarray(core_s_per_sample, dtype=float))
 
 
 def cpu_utilization_fraction(samples_per_s: ArrayLike, core_s_per_sample: ArrayLike, n_cores: ArrayLike) -> Floats:

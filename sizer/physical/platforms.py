@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.errors import InfeasibleError
 from sizer.base.provenance import Sourced
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
-from sizer.calibrate.serving.layouts import fits_inside
+from sizer.calibrate.serving.deployment import fits_inside
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked, possible_links
 from sizer.catalog.links import LinkType, fastest_first
 from sizer.catalog.model import Catalog

@@ -20,7 +20,7 @@ from sizer.sizing.reasons import Binding, BindingKind, BudgetOfPricedLines, Sele
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost
 from sizer.sizing.search.infeasible_error import memory_error_text
 from sizer.sizing.search.main_items import check_budget
-from sizer.sizing.stack_default import with_stack_defaults
+from sizer.sizing.servers_needed import with_stack_defaults
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
@@ -78,7 +78,15 @@ def project(
     check_budget(given, chosen, prices_for(given, catalog))
     # Options come with the fastest fabric first, then the smallest drives.
     platform = chosen[0]
-    _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
+    is_per_node, (low, high), name = (
+        counts_nodes(platform.storage),
+        node_limits(platform.storage),
+        platform.storage.name,
+    )
+    if is_per_node and not low <= storage_nodes <= high:
+        raise RequestError(f"storage_nodes = {storage_nodes}: {name} comes with {low} to {high} nodes")
+    if not is_per_node and storage_nodes > 0:
+        raise RequestError(f"storage_nodes = {storage_nodes}: {name} is not bought by the node; set it to 0")
     design = design_answer(
         given,
         works,
@@ -99,14 +107,6 @@ def project(
                 f"{server} {memory_error_text(name, gpu_name, answer.batch_per_gpu, memory, largest)}"
             )
     return with_stack_defaults(design, given, works, catalog, fitted)
-
-
-def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, int]) -> None:
-    low, high = limits
-    if is_per_node and not low <= nodes <= high:
-        raise RequestError(f"storage_nodes = {nodes}: {name} comes with {low} to {high} nodes")
-    if not is_per_node and nodes > 0:
-        raise RequestError(f"storage_nodes = {nodes}: {name} is not bought by the node; set it to 0")
 
 
 def requoted(result: SizingResult, quote: Quote, catalog: Catalog) -> SizingResult:

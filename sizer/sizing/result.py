@@ -273,34 +273,42 @@ class Night:
 
 
 @dataclass(frozen=True)
-class WorkloadAnswer:
-    """How one workload runs on one design."""
+class WorkloadFigures:
+    """Figures of one workload on one design."""
 
-    workload: Workload
-    dnn: Dnn
-    dataset: Dataset
-    stack: Stack
-    rate_stack: Stack | None  # older than the GPU, or of other networks: its runs are what the rate is derived from
-    recipe: Recipe | None
-    batch_per_gpu: int
-    memory: MemoryAnswer  # of each GPU at this batch
-    dataset_bytes: float
-    sample_bytes: float
-    sample_format: SampleFormat
-    format_basis: FormatBasis
     throughput: Estimate  # samples/s, warm
+    time: TrainingTime | None
     storage_bytes_per_s: Estimate  # from the storage, warm
     cold_storage_bytes_per_s: Estimate  # in the first epoch
     cpu_utilization_fraction: Estimate
     gpu_busy_fraction: float  # rate at which the design works over what the GPUs (with exchange) could pass
     cache_hit_fraction: float
-    scaling_efficiency: float  # throughput over GPUs x throughput of one GPU
-    stages: tuple[Stage, ...]
     bottleneck: str  # key of STAGES
     next_bottleneck: str
     probability: float | None  # that the target is met; None: a fact that decides it is not known
     target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
-    time: TrainingTime | None
+    stack: Stack  # software that runs on these GPUs
+    rate_stack: Stack | None  # another one, whose published runs the rate is derived from
+    batch_per_gpu: int
+    language: LanguageAnswer | None  # how the training of a language model is divided over the GPUs
+    serving: ServingAnswer | None  # and a language model in use
+
+
+@dataclass(frozen=True)
+class WorkloadAnswer(WorkloadFigures):
+    """How one workload runs on one design."""
+
+    workload: Workload
+    dnn: Dnn
+    dataset: Dataset
+    recipe: Recipe | None
+    memory: MemoryAnswer  # of each GPU at this batch
+    dataset_bytes: float
+    sample_bytes: float
+    sample_format: SampleFormat
+    format_basis: FormatBasis
+    scaling_efficiency: float  # throughput over GPUs x throughput of one GPU
+    stages: tuple[Stage, ...]
     scaling: Scaling
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
     extrapolations: tuple[CalibrationNote, ...]  # beyond the published sizes and batches; empty: it interpolates
@@ -309,8 +317,6 @@ class WorkloadAnswer:
     warnings: tuple[str, ...]
     # Rate of the GPUs without the rates that the customer measured; None where none is stated.
     before_measured: Estimate | None = None
-    language: LanguageAnswer | None = None  # how the training of a language model is divided over the GPUs
-    serving: ServingAnswer | None = None  # and a language model in use; its samples are requests
     day: ServedDay | None = None  # of a language model in use; None where it serves nothing within its limits
     night: Night | None = None  # None: it may run at all hours
     job: CheckpointedJob | None = None  # checkpoints and interruptions; None where neither is asked nor large

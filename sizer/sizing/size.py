@@ -23,8 +23,7 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
 from sizer.sizing.decision_options import can_be_bought, sold_today
 from sizer.sizing.design import assumptions
-from sizer.sizing.design.decisions import with_bills
-from sizer.sizing.design.verdict import verdict_of
+from sizer.sizing.design.decisions import verdict_of, with_bills
 from sizer.sizing.growth.growth_plan import FirstPurchases, first_purchases, is_same
 from sizer.sizing.maximum import described_maximum, maximum, most_of_budget, rows_of
 from sizer.sizing.reasons import (
@@ -64,8 +63,7 @@ from sizer.sizing.search.ranking import (
     tie_break,
     uncertainty,
 )
-from sizer.sizing.servers_needed import spare_cost
-from sizer.sizing.stack_default import with_stack_defaults
+from sizer.sizing.servers_needed import spare_cost, with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown

@@ -9,8 +9,7 @@ from pydantic.fields import FieldInfo
 
 from sizer.base.dates import _checked
 from sizer.base.texts import escaped, line, paragraphs
-from sizer.catalog.price_bands import BandEvidence, PriceBand
-from sizer.catalog.price_books import Price
+from sizer.catalog.price_books import BandEvidence, Price, PriceBand
 from sizer.catalog.schema import CATEGORIES, Source
 from sizer.guide.profile import Profile, _colour, _locale
 from sizer.workload.request import SizingRequest

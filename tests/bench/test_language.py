@@ -3,11 +3,10 @@
 from typing import Any
 
 from sizer.calibrate.language.calibration import calibrate, language_calibration
-from sizer.calibrate.language.rows import load_language_rows
+from sizer.calibrate.language.cases import load_language_rows
 from sizer.catalog.loader import load_catalog
 from sizer.sizing.size import size
-from sizer.sizing.stages.language_layouts import LayoutQuestion, search_sizes
-from sizer.sizing.stages.language_rates import judged_sizes
+from sizer.sizing.stages.language_rates import LayoutQuestion, judged_sizes, search_sizes
 from sizer.workload.request import SizingRequest
 
 MOST_SERVERS, GPUS_PER_SERVER, SEQUENCES = 2048, 8, 512

@@ -12,7 +12,7 @@ from sizer.base.resources import data_dir
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.fitting import calibrate
+from sizer.calibrate.fit.joint import calibrate
 from sizer.catalog.model import Catalog
 from sizer.physical.layout import building_plan
 from sizer.physical.platform import Platform

@@ -17,8 +17,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices, amount_at
 from sizer.catalog.loader import with_prices
-from sizer.catalog.price_bands import PriceBand, band_rows
-from sizer.catalog.price_books import Price
+from sizer.catalog.price_books import Price, PriceBand, band_rows
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.result import DesignAnswer

@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.cases import RateCase, resolve
+from sizer.calibrate.cases import RateCase, covers, gpu_of, resolve, rules, server_of, stack_of
 from sizer.calibrate.engine import (
     ErrorStatistics,
     Prior,
@@ -21,10 +21,8 @@ from sizer.calibrate.engine import (
     save_fits,
     sum_of_parts,
 )
-from sizer.calibrate.ids import gpu_of, server_of, stack_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
-from sizer.calibrate.rules import covers, rules
 from tests.factories.observations import observation_text
 
 

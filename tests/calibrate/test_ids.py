@@ -9,7 +9,7 @@ import pytest
 from sizer.base.errors import CalibrationError
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.ids import LINES, files_with_ids, release_year, unknown_names, with_ids
+from sizer.calibrate.cases import LINES, files_with_ids, release_year, unknown_names, with_ids
 from sizer.calibrate.notes import RowUse
 from sizer.calibrate.observations import (
     COLUMNS,
@@ -19,7 +19,7 @@ from sizer.calibrate.observations import (
     observation_texts,
     read_rows,
 )
-from sizer.calibrate.predict import predict
+from sizer.calibrate.validate import predict
 from sizer.evidence.page import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text

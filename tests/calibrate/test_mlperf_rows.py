@@ -7,8 +7,7 @@ import pytest
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.observations import load_observations
-from sizer.calibrate.predict import predict_all
-from sizer.calibrate.validate import load_cross_validation
+from sizer.calibrate.validate import load_cross_validation, predict_all
 from tests.factories.requests import CATALOG
 
 CALIBRATION = stored_calibration()

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import Draws, load_calibration, stored_calibration, streams
+from sizer.calibrate.cases import prior_of
 from sizer.calibrate.fit.hosts import HostTask
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import load_observations, read_rows
-from sizer.calibrate.parameters import prior_of
-from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.reports import built_in_report
+from sizer.calibrate.validate import predict, predict_all
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.sample_formats import SampleFormat
 from tests.factories.observations import observation_text

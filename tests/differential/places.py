@@ -24,8 +24,8 @@ from sizer.physical.losses import Losses
 from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import HardwareAfterLoss, rate_shares, target_probabilities
 from sizer.questions.what_if.input_grid import fixed_design_rates
+from sizer.sizing.design.evaluate_design import MOST_CERTAIN
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.workload_figures import MOST_CERTAIN
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.reasons import SelectionKind
 from sizer.sizing.recommend import search

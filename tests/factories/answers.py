@@ -10,7 +10,7 @@ from sizer.base.stored_answers import Deferred
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.physical.notes import PlanNote
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.verdict import verdict_of
+from sizer.sizing.design.decisions import verdict_of
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason, Selection, SelectionKind
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest

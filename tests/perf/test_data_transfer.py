@@ -98,7 +98,6 @@ def test_cpu_use_of_the_dgx1():
 def test_busy_cores_are_the_inverse_of_capacity():
     capacity = decode_samples_per_s(40, 3.2e-3)
     assert_allclose(cpu_utilization_fraction(capacity, 3.2e-3, 40), 1.0, rtol=1e-12)
-    assert_allclose(decode_samples_per_s(40, 3.2e-3, 0.5), capacity / 2, rtol=1e-12)
 
 
 def test_decoded_tensors_never_limit():
@@ -111,7 +110,6 @@ def test_decoded_tensors_never_limit():
         (lambda: core_seconds_per_sample(0, 1e-3, 1e-8), "sample_bytes"),
         (lambda: core_seconds_per_sample(1e5, -1e-3, 1e-8), "fixed_core_s"),
         (lambda: decode_samples_per_s(0, 1e-3), "n_cores"),
-        (lambda: decode_samples_per_s(40, 1e-3, 1.2), "usable_fraction"),
         (lambda: cpu_utilization_fraction(-1, 1e-3, 40), "samples_per_s"),
     ],
 )

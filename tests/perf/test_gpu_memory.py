@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.perf.gpu_memory import fit_probability, largest_batch, needed_bytes, training_state_bytes
+from sizer.perf.gpu_memory import (
+    MOMENT_BYTES,
+    SHARED_WEIGHT_BYTES,
+    fit_probability,
+    largest_batch,
+    needed_bytes,
+    training_state_bytes,
+)
 
 sizes = st.floats(1e8, 1e11)
 spreads = st.floats(0.05, 1.5)
@@ -18,8 +25,9 @@ def test_state_of_gpt2_is_that_of_the_zero_paper():
 
     Divided over 8 GPUs, table 1: 2 + 2 bytes of weights and gradients and 12/8 bytes of optimizer, 5.5 x 1.5e9.
     """
-    assert_allclose(training_state_bytes(1.5e9, 2), 24e9, rtol=1e-12)
-    assert_allclose(training_state_bytes(1.5e9, 2, 8), 8.25e9, rtol=1e-12)
+    whole, divided = training_state_bytes(1.5e9, 2), 1.5e9 * (SHARED_WEIGHT_BYTES + 2 * MOMENT_BYTES)
+    assert_allclose(whole, 24e9, rtol=1e-12)
+    assert_allclose(whole - divided + divided / 8, 8.25e9, rtol=1e-12)
 
 
 def test_momentum_holds_one_number_less_than_adam():

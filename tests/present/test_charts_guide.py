@@ -8,7 +8,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.present.charting import Chart, band_chart, chart_svg
 from sizer.present.serving_charts import serving_charts
 from sizer.present.workload_charts import workload_data
-from sizer.sizing.design.workload_figures import cold_limit as limit_of_cold_epoch
+from sizer.sizing.design.evaluate_design import cold_limit as limit_of_cold_epoch
 from sizer.sizing.result import SizingResult
 from tests.factories.examples import EXAMPLES, most_in, sized
 

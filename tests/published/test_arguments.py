@@ -13,8 +13,8 @@ from sizer.questions.scale.analysis import EqualGpuComparison, scale_comparison
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import simplest_design
+from sizer.sizing.design.decisions import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.verdict import consumption, first_read_s, smallest_link
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size

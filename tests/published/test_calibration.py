@@ -10,12 +10,11 @@ from numpy.testing import assert_allclose
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import load_calibration, unmeasured
 from sizer.calibrate.fit.hosts import HostTask
-from sizer.calibrate.fitting import calibrate, calibrate_with_fit
+from sizer.calibrate.fit.joint import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
-from sizer.calibrate.predict import predict_all
 from sizer.calibrate.reports import built_in_report
-from sizer.calibrate.validate import load_cross_validation, validate, without_source
+from sizer.calibrate.validate import load_cross_validation, predict_all, validate, without_source
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.evidence.validation_text import MEASURES
 from sizer.perf.exchange import gradient_bytes

@@ -17,7 +17,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.serving.calibration import Bound, LatencyLimits, serving_calibration
-from sizer.calibrate.serving.layouts import layouts_inside, points_of
+from sizer.calibrate.serving.deployment import layouts_inside, points_of
 from sizer.catalog.model import Items
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities
@@ -32,8 +32,7 @@ from sizer.sizing.search.feasibility import _is_late
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import ServerRows, columns
+from sizer.sizing.stages.platform_columns import LaidOutRun, ServerRows, columns
 from sizer.sizing.stages.serving_rates import (
     ServingAnswer,
     exceeded_run,

@@ -16,8 +16,8 @@ from sizer.export.design_json import design_document
 from sizer.perf.step_terms import EFFICIENCY, LAUNCH, TERM_NAMES, StepTerms
 from sizer.physical.platforms import platforms
 from sizer.questions.what_if.sensitivity import sensitivities
+from sizer.sizing.design.evaluate_design import software_on
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.workload_figures import software_on
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.sizing.stages.compute_side import STATED_HOST_LOG_SD, core_seconds

@@ -11,8 +11,7 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.checks import Limit
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.design.verdict import (
+from sizer.sizing.design.decisions import (
     MAX_SERVERS,
     delivers_as_much,
     exchange_loss,
@@ -20,6 +19,7 @@ from sizer.sizing.design.verdict import (
     smallest_link,
     times_the_gpus,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer

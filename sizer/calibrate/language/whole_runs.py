@@ -25,12 +25,13 @@ from sizer.base.estimate import Z90, Estimate
 from sizer.base.formats.csv_rows import bounded, rows_of_file, typed_row
 from sizer.base.units import DAY_S
 from sizer.calibrate.engine import AccuracyTarget
-from sizer.calibrate.language.rows import LanguageRow, row_of
-from sizer.calibrate.language.shapes import (
+from sizer.calibrate.language.cases import (
     USUAL_SEQUENCE,
+    LanguageRow,
     ModelNames,
     gpu_of_run,
     lending_rows,
+    row_of,
     shape_from,
     shape_named,
     shape_of_row,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sizer.base.formats.csv_rows import is_stated, number_of, rows_of_file
+from sizer.base.formats.csv_rows import is_stated, number_within, rows_of_file
 from sizer.base.resources import data_dir
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import benchmark_file, stated_table
@@ -134,13 +134,13 @@ class ModernRow:
     link: str
     nic_bytes_per_s: float | None  # of one server, all adapters
     cpu_vendor: str
-    framework: str
-    precision: str
-    samples_to_converge: float | None
-    samples_per_s: float | None
-    time_to_train_s: float | None
-    flags: str
-    place: str
+    framework: str = ""
+    precision: str = ""
+    samples_to_converge: float | None = None
+    samples_per_s: float | None = None
+    time_to_train_s: float | None = None
+    flags: str = ""
+    place: str = ""
 
     @property
     def source(self) -> str:
@@ -179,16 +179,10 @@ def _row(cells: dict[str, str], place: str) -> ModernRow:
         return cells.get(column, "")
 
     def number(column: str) -> float | None:
-        written = text(column)
-        if not is_stated(written):
-            return None
         try:
-            value = number_of(written)
-        except ValueError:
-            raise ValueError(f"{column} = {written[:40]!r}: must be a number") from None
-        if not math.isfinite(value) or not 0 <= value <= MAX_NUMBER:
-            raise ValueError(f"{column} = {written[:40]}: must lie between 0 and {MAX_NUMBER:g}")
-        return value or None
+            return number_within(text(column), 0.0, MAX_NUMBER) or None if is_stated(text(column)) else None
+        except ValueError as error:
+            raise ValueError(f"{column}: {error}") from None
 
     def count(column: str) -> int | None:
         value = number(column)

@@ -14,10 +14,18 @@ from sizer.base.estimate import Z90
 from sizer.calibrate.engine import AccuracyTarget, ErrorStatistics, Fit, FittedModel, StoredFits, digest_of
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import digest_of_files
-from sizer.calibrate.serving.calibration import RATES, ServingCalibration
+from sizer.calibrate.serving.calibration import (
+    RATES,
+    SERVING,
+    Printed,
+    ServingCalibration,
+    ServingTime,
+    levels_of,
+    points_of,
+    unseen,
+)
 from sizer.calibrate.serving.cases import TOKENS, ServingCase, cases_of, predict
 from sizer.calibrate.serving.deployment import Deployment, ServingPoints, model_of
-from sizer.calibrate.serving.fit import SERVING, Printed, ServingTime, levels_of, points_of, unseen
 from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow, memory_facts, shipped_paths
 from sizer.catalog.model import Catalog
 
@@ -264,7 +272,9 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
         biases.append(float(np.median(mine)))
     worst = max(biases, key=abs)
     found.append(AccuracyTarget("serving-mlperf-unfitted-largest-bias", abs(worst), 0.0, 0.05, len(some)))
-    half = _halves([case.row.system for case in some])
+    # Every other system by name.
+    systems = sorted({case.row.system for case in some})
+    half = np.array([systems.index(case.row.system) % 2 for case in some])
     row_half = dict(zip((case.row.row_id for case in some), half, strict=True))
     errors = np.zeros(len(some))
     for number in (0, 1):
@@ -299,12 +309,6 @@ def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
         AccuracyTarget("serving-memory-loads-and-refusals", float(np.mean(right)), 1.0, 1.0, len(right)),
         AccuracyTarget("serving-memory-limits-median", float(np.median(errors)), 0.0, 0.15, len(errors)),
     )
-
-
-def _halves(systems: Sequence[str]) -> np.ndarray:
-    """Half in which each system lies: every other one by name."""
-    place = {name: number % 2 for number, name in enumerate(sorted(set(systems)))}
-    return np.array([place[name] for name in systems])
 
 
 def _rate_errors(cases: Sequence[ServingCase], fit: Fit) -> Floats:

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import ValidationError
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate
-from sizer.calibrate.language.shapes import gpu_named
-from sizer.calibrate.notes import CalibrationNote, FitNote, note
-from sizer.calibrate.serving.calibration import LatencyLimits, ServingCalibration
+from sizer.calibrate.language.cases import gpu_named
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
+from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS, LatencyLimits, ServingCalibration
 from sizer.calibrate.serving.deployment import (
     ENGINES,
     Deployment,
@@ -18,10 +19,12 @@ from sizer.calibrate.serving.deployment import (
     ServingPoints,
     missing_facts,
     model_of,
+    served_model,
 )
-from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow
+from sizer.calibrate.serving.rows import CLOSED_LOOP, MLPERF, OFFLINE, ServingRow, fitted_rows
+from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Gpu, TransformerShape
 from sizer.perf.serving.replica import WEIGHT_BYTES
 
 # Month of a row without a date, by its source: the middle of those that it states.
@@ -34,8 +37,6 @@ _TUNING = {CLOSED_LOOP: "", OFFLINE: "overview", MLPERF: "mlperf"}
 _USUAL_RUNNING = 2048.0
 # Width of the values of linear attention over the model's, and of its keys: Qwen3-Next and Qwen3.5.
 _LINEAR_WIDTH, _LINEAR_KEYS = 2.0, 128.0
-# Window of layers that see the last tokens only, where a row does not state it.
-_USUAL_ROPE = 0.5
 # Beams with which MLPerf's rules have GPT-J decode.
 _BEAMS = 4
 # Requests for which memory has room in a tuned run whose layout is not stated.
@@ -185,37 +186,28 @@ def model_of_row(row: ServingRow, catalog: Catalog) -> ServedModel | Calibration
     dnn = catalog.dnns.get(row.model)
     if dnn is not None and dnn.transformer is not None:
         return model_of(dnn)
-    stated = (row.layers, row.hidden, row.heads, row.head_dim, row.vocab, row.total_params)
-    if not all(stated):
+    if not (row.layers and row.hidden and row.heads and row.head_dim and row.vocab and row.total_params):
         return note(FitNote.DNN_NOT_IN_CATALOGUE, row.model)
-    layers, hidden, heads, size, vocabulary, total = (value or math.nan for value in stated)
-    experts = max(row.experts or 1.0, 1.0)
-    sparse = layers - (row.dense_layers or 0.0) if experts > 1 else 0.0
-    full = layers if row.full_layers is None else row.full_layers
-    is_linear = row.attention == "hybrid"
-    latent = row.kv_rank or 0.0
-    return ServedModel(
-        id=row.model,
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=row.kv_heads or heads,
-        head_size=size,
-        vocabulary=vocabulary,
-        total_parameters=total,
-        experts=experts,
-        active_experts=row.top_k or 1.0,
-        mixture_layers=sparse,
-        expert_width=row.moe_ffn or 0.0,
-        routed_parameters=sparse * 3.0 * hidden * (row.moe_ffn or 0.0) * experts if experts > 1 else 0.0,
-        full_layers=full,
-        window_layers=0.0 if is_linear else layers - full,
-        window=row.window or 0.0,
-        linear_layers=layers - full if is_linear else 0.0,
-        state_elements=_LINEAR_WIDTH * hidden * _LINEAR_KEYS if is_linear else 0.0,
-        kv_rank=latent,
-        rope=(row.rope_dim or size * _USUAL_ROPE) if latent else 0.0,
-    )
+    sizes = {"layers": row.layers, "hidden": row.hidden, "heads": row.heads, "head_size": row.head_dim}
+    sizes |= {"kv_heads": row.kv_heads or row.heads, "vocabulary": row.vocab, "ffn": row.ffn or row.hidden}
+    if row.experts and row.experts > 1:
+        sizes |= {"experts": row.experts, "active_experts": row.top_k or 1.0, "expert_ffn": row.moe_ffn or 1.0}
+        sizes["dense_layers"] = row.dense_layers or 0.0
+    special = row.layers - (row.layers if row.full_layers is None else row.full_layers)
+    attention = "latent" if row.kv_rank else "sliding" if special else "full"
+    if attention == "latent":
+        sizes["kv_rank"] = row.kv_rank or 0.0
+    elif attention == "sliding":
+        sizes |= {"window_layers": special, "window": row.window or 1.0}
+        if row.attention == "hybrid":
+            sizes["state_elements"] = _LINEAR_WIDTH * row.hidden * _LINEAR_KEYS
+    try:
+        shape = TransformerShape.model_validate(
+            {"attention": attention} | {name: round(one) for name, one in sizes.items()}
+        )
+    except ValidationError:
+        return note(FitNote.SHAPE_NOT_STATED, row.model)
+    return served_model(row.model, shape, row.total_params)
 
 
 # Quantities of a row.
@@ -312,3 +304,72 @@ def limits_of(cases: Sequence[ServingCase]) -> LatencyLimits:
     return LatencyLimits(
         np.array([first(case) for case in cases]), np.array([each(case) for case in cases]), _PERCENTILE, _BUSY, _FILLED
     )
+
+
+_TASK = "serving"
+
+
+def validate_serving(
+    rows: Sequence[ServingRow], catalog: Catalog, calibration: ServingCalibration
+) -> tuple[ValidatedRow, ...]:
+    """Predict throughput, time per token and time to the first token of every row.
+
+    Returns a row for each published quantity: output tokens/s of the whole system, seconds. A row that cannot be
+    predicted has its reason.
+    """
+    cases = cases_of(rows, catalog)
+    known = [case for case in cases if isinstance(case, ServingCase)]
+    predicted = predict(known, calibration) if known else {}
+    fitted = {row.row_id: row for row in fitted_rows()}
+    place = {id(case): number for number, case in enumerate(known)}
+    found: list[ValidatedRow] = []
+    for row, case in zip(rows, cases, strict=True):
+        values = published(row)
+        reason = case if isinstance(case, CalibrationNote) else None
+        if not values:
+            values, reason = {TOKENS: math.nan}, note(FitNote.NOTHING_PUBLISHED)
+        for quantity, value in values.items():
+            estimate, why = None, reason
+            notes: tuple[CalibrationNote, ...] = ()
+            if isinstance(case, ServingCase) and reason is None:
+                estimate = predicted[quantity].estimate(place[id(case)])
+                why = note(FitNote.NO_ROOM, case.deployment.gpus)
+            status = RowStatus(RowUse.OUTSIDE, why)
+            if estimate is not None and isinstance(case, ServingCase):
+                status = CALIBRATED if _is_fitted(row, case, fitted) else PREDICTED
+                notes = (*extrapolations(case.deployment, calibration), *beyond(case))
+                if not row.calibrates:
+                    status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
+            found.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, estimate, status, notes))
+    return tuple(found)
+
+
+def published(row: ServingRow) -> dict[str, float]:
+    """What a row prints, by quantity."""
+    values = {TOKENS: row.output_tokens_s, TPOT: row.tpot_s or row.tpot_mean_s, TTFT: row.ttft_s or row.ttft_mean_s}
+    return {quantity: value for quantity, value in values.items() if value}
+
+
+def _is_fitted(row: ServingRow, case: ServingCase, fitted: dict[str, ServingRow]) -> bool:
+    """Whether a row is one of the fit, with the same numbers."""
+    mine = fitted.get(row.row_id)
+    return mine is not None and not case.guessed and published(mine) == published(row)
+
+
+def extrapolations(one: Deployment, calibration: ServingCalibration) -> tuple[CalibrationNote, ...]:
+    """Where a deployment lies beyond the fitted rows."""
+    known = calibration.fit.index
+    checks = (
+        (f"time/engine:{one.engine}", note(FitNote.STACK_NOT_MEASURED, one.engine or "engine not named")),
+        (f"time/gpu:{one.gpu.id}", note(FitNote.GPU_PRECISION_NOT_MEASURED, one.gpu.id)),
+        (f"time/model:{one.model.id}", note(FitNote.MODEL_NOT_MEASURED, one.model.id)),
+    )
+    return tuple(words for name, words in checks if name not in known)
+
+
+def beyond(case: ServingCase) -> tuple[CalibrationNote, ...]:
+    """What of a measurement was guessed, or lies beyond the fitted lengths."""
+    guessed = [note(FitNote.PART_GUESSED, part) for part in case.guessed]
+    if case.input_tokens + case.output_tokens > CALIBRATED_TOKENS:
+        guessed.append(note(FitNote.CONTEXT_NOT_MEASURED, round(case.input_tokens + case.output_tokens)))
+    return tuple(guessed)

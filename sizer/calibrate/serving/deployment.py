@@ -1,9 +1,9 @@
 """What serves: a model on GPUs with an engine and a layout, in the terms of the model of serving."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,16 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.language.cases import USUAL_MATMUL_SHARE, is_through_host, matmul_flop_per_s, pcie_bytes_per_s
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
+from sizer.calibrate.serving.rows import fitted_rows
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, TransformerShape
 from sizer.perf.serving import replica
 from sizer.perf.serving.loop import Load
+from sizer.workload.serving import ServingWork
+from sizer.workload.transformer.number_formats import formats_of
 
+# Vendor of whose GPUs most rows are: launches on others have an effect of their own, where stacks are not tuned.
+FITTED_VENDOR = "NVIDIA"
 # Engines with fitted effects; an empty name is a mixture of what people use.
 ENGINES = ("trtllm", "vllm", "sglang")
 # Month from which drift counts, and that of the newest fitted rows: an answer without a date is of then.
@@ -30,35 +36,10 @@ _USUAL_CACHE = {"bf16": "bf16"}
 
 
 @dataclass(frozen=True)
-class ServedModel:
-    """A model as serving sees it, with the names under which effects know it. Numbers as in ``ServedModels``."""
+class ServedModel(replica.ServedModels):
+    """A model as serving sees it, with the name under which effects know it."""
 
     id: str
-    layers: float
-    hidden: float
-    heads: float
-    kv_heads: float
-    head_size: float
-    vocabulary: float
-    total_parameters: float
-    experts: float
-    active_experts: float
-    mixture_layers: float
-    expert_width: float
-    routed_parameters: float
-    full_layers: float
-    window_layers: float
-    window: float
-    linear_layers: float
-    state_elements: float
-    kv_rank: float
-    rope: float
-    adapted: float = 0.0
-
-    @property
-    def is_mixture(self) -> bool:
-        """Whether tokens are routed to experts."""
-        return self.experts > 1
 
     @property
     def family(self) -> str:
@@ -79,16 +60,12 @@ def served_model(model_id: str, shape: TransformerShape, total_parameters: float
     sparse = float(shape.layers - shape.dense_layers) if shape.experts > 1 else 0.0
     special = float(shape.window_layers or shape.layers) if shape.attention == "sliding" else 0.0
     is_linear = bool(shape.state_elements)
+    names = ("layers", "hidden", "heads", "kv_heads", "head_size", "vocabulary", "experts")
+    counts: dict[str, Any] = {name: float(getattr(shape, name)) for name in names}
     return ServedModel(
         id=model_id,
-        layers=float(shape.layers),
-        hidden=float(shape.hidden),
-        heads=float(shape.heads),
-        kv_heads=float(shape.kv_heads),
-        head_size=float(shape.head_size),
-        vocabulary=float(shape.vocabulary),
+        **counts,
         total_parameters=float(total_parameters or shape.total_parameters),
-        experts=float(shape.experts),
         active_experts=float(shape.active_experts) if shape.experts > 1 else 1.0,
         mixture_layers=sparse,
         expert_width=width,
@@ -325,7 +302,9 @@ def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
     )
     machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
     weights = (
-        np.array([replica.weight_bytes_of(one.weights, one.model.is_mixture) for one in deployments]).reshape(-1, 2).T
+        np.array([replica.weight_bytes_of(one.weights, bool(one.model.is_mixture)) for one in deployments])
+        .reshape(-1, 2)
+        .T
     )
     element = [replica.CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
@@ -357,4 +336,158 @@ def _machine(one: Deployment) -> tuple[float, ...]:
         link or math.inf,
         # Tensor ranks of one of several groups lie inside a server.
         (link if one.data == 1 or is_through_host(gpu) else link_of(gpu)) or math.inf,
+    )
+
+
+# Ranks that divide attention and dense layers, and groups of them over which experts are spread: as published runs.
+# Groups are for latent attention, whose cache tensor ranks do not divide, and on GPUs with links of their own for
+# mixtures of grouped heads as large as those of rows that bear them out: 39 of MiniMax M2.5, of 134 and 230 GB, lie
+# within a tenth of the fit. Those of gpt-oss-120b (65 GB), and of Qwen3 30B over PCIe, ran up to 1.8 times slower.
+_TENSOR, _DATA = (1, 2, 4, 8), (1, 2, 4, 8, 16)
+_LEAST_GROUPED_BYTES = 130e9
+# Requests in flight of a GPU, at most, in published runs that guess tokens ahead.
+MOST_GUESSED = 64.0
+# Servers that hold one replica where one does not, or leaves room for fewer requests than these: that copies of the
+# weights fill the memory of every server is then the dearer way. Assumed.
+_SERVERS_OF_REPLICA = (2, 4, 8)
+_LEAST_ROOM = 8.0
+# Weights as requests name them -> as the model of serving has them.
+_WEIGHTS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp4": "nvfp4", "nvfp4": "nvfp4"}
+# Formats that GPUs without them widen as they read the weights.
+_WIDENED = ("mxfp4", "int4")
+# Engines that keep keys and values in the type of the activations unless they are told otherwise (their "auto").
+_WIDE_CACHE = ("vllm", "sglang")
+# Ids of stacks -> engines of the fit.
+_ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "trtllm"}
+
+
+def weights_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> str | None:
+    """Number format of the weights on a GPU; None where it lacks the one that is asked for.
+
+    Where none is asked for: as the model is published with fewer than 16 bits, else FP8 on GPUs that multiply it, but
+    for embeddings, which are compared with those of other days.
+    """
+    known = formats_of(gpu, catalog)
+    if work.precision == "mixed":
+        return work.shape.published_in or ("fp8" if "fp8" in known and not work.is_embedding else "bf16")
+    if work.precision in _WIDENED:
+        return work.precision
+    wanted = _WEIGHTS.get(work.precision)
+    if wanted in (None, "bf16"):
+        return wanted
+    return wanted if any(_WEIGHTS.get(name) == wanted for name in known) else None
+
+
+def runs_on(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether the software that is asked for runs on a GPU; software that is not named is one that does."""
+    stack = None if work.engine is None else catalog.stacks.get(work.engine)
+    return stack is None or not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors
+
+
+@lru_cache(maxsize=512)
+def engines_on(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
+    """Ids of the software that serves on a GPU."""
+    found = [stack for stack in catalog.stacks.values() if stack.serves_language]
+    return tuple(stack.id for stack in found if not stack.gpu_vendors or gpu.vendor in stack.gpu_vendors)
+
+
+def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> Iterator[Deployment]:
+    """Layouts of replicas inside a server."""
+    for tensor in _TENSOR:
+        for data in _DATA:
+            if tensor * data <= gpus and work.shape.heads % tensor == 0:
+                found = _deployment(work, gpu, tensor, data, None, catalog)
+                yield from (one for one in found if data == 1 or _has_groups(one))
+
+
+def _has_groups(one: Deployment) -> bool:
+    """Whether runs bear out groups of ranks with requests of their own: of the memory of a GPU nothing depends."""
+    if one.model.kv_rank:
+        return True
+    if not one.model.is_mixture or is_through_host(one.gpu) or one.gpu.nvlink_bytes_per_s is None:
+        return False
+    return float(replicas_of([replace(one, tensor=1, data=1, adapters=0)]).weight_bytes[0]) >= _LEAST_GROUPED_BYTES
+
+
+def layouts_over(
+    work: ServingWork, gpu: Gpu, gpus: int, nic_bytes_per_s: float | None, catalog: Catalog
+) -> Iterator[tuple[Deployment, int]]:
+    """Layouts of replicas over whole servers, which NICs join, and the servers of each."""
+    is_latent = work.shape.attention == "latent"
+    for servers in _SERVERS_OF_REPLICA:
+        for tensor in (1, gpus) if is_latent else (gpus * servers,):
+            if work.shape.heads % tensor == 0:
+                for one in _deployment(work, gpu, tensor, gpus * servers // tensor, nic_bytes_per_s, catalog):
+                    yield one, servers
+
+
+@lru_cache(maxsize=4096)
+def fits_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> bool:
+    """Whether so many GPUs of one server hold the model, with room for requests that share the reading of weights."""
+    layouts = list(layouts_inside(work, gpu, gpus, catalog))
+    return bool(layouts) and bool((points_of(work, layouts, 1.0).room >= _LEAST_ROOM).any())
+
+
+def _deployment(
+    work: ServingWork, gpu: Gpu, tensor: int, data: int, link_bytes_per_s: float | None, catalog: Catalog
+) -> Iterator[Deployment]:
+    weights = weights_on(work, gpu, catalog)
+    if link_bytes_per_s is None and is_through_host(gpu):
+        link_bytes_per_s = pcie_bytes_per_s(gpu)
+    if (
+        weights is None
+        or not runs_on(work, gpu, catalog)
+        or missing_facts(gpu, tensor * data, link_bytes_per_s) is not None
+    ):
+        return
+    model = served_model(work.model_id, work.shape, work.parameters)
+    engine = "" if work.engine is None else _ENGINES.get(work.engine, "")
+    cache = _cache(work, gpu, weights, catalog)
+    may_guess = (work.model_id, gpu.generation) in _guessing(catalog) and not work.adapters
+    for guesses in (False, True) if may_guess else (False,):
+        yield Deployment(
+            *(model, gpu, engine, weights, cache, tensor, data),
+            link_bytes_per_s=link_bytes_per_s,
+            is_speculative=guesses,
+            adapters=work.adapters,
+            adapter_rank=work.adapter_rank,
+            is_embedding=work.is_embedding,
+        )
+
+
+@lru_cache(maxsize=16)
+def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
+    """Models that guess tokens ahead with layers of their own, and generations of GPUs, as published runs bear out.
+
+    What guesses gain depends on the kernels of a GPU: on MI325X InferenceX shows none (DeepSeek-R1, 1k/1k, 2026).
+    """
+    return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in fitted_rows() if row.guesses)
+
+
+def is_untried(one: Deployment) -> bool:
+    """Whether weights are widened to BF16 on GPUs of a vendor on which no published run does that.
+
+    Kimi K2 in INT4 ran at a fifth of the predicted rate on MI325X (Vultr, March 2026) and MI300X (Metrum AI, 2026).
+    """
+    return one.is_widened and one.gpu.vendor != FITTED_VENDOR
+
+
+def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:
+    """Number format of keys and values: as asked, else the default of the engine, or of all that run on the GPU."""
+    if work.cache is not None:
+        return work.cache
+    engines = engines_on(gpu, catalog) if work.engine is None else (work.engine,)
+    is_wide = weights == "bf16" or set(engines) <= set(_WIDE_CACHE) or "fp8" not in formats_of(gpu, catalog)
+    return "bf16" if is_wide else "fp8"
+
+
+def points_of(work: ServingWork, deployments: Sequence[Deployment], concurrency: Floats | float) -> ServingPoints:
+    """Layouts at numbers of requests in flight."""
+    return ServingPoints.make(
+        deployments,
+        input_tokens=work.input_tokens,
+        output_tokens=work.output_tokens,
+        cached_share=work.prefix_cached,
+        variations=[math.nan if one is None else one for one in (work.input_variation, work.output_variation)],
+        concurrency=concurrency,
     )

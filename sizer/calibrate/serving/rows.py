@@ -35,7 +35,6 @@ class ServingRow:
     scenario: str = ""  # of MLPerf: Offline, Server, Interactive
     benchmark: str = ""
     engine: str = ""
-    engine_version: str = ""
     engine_precision: str = ""  # in which a tuned engine computes, where the printed type is that of the weights
     kv_precision: str = ""
     # Shape of a model that the catalogue may not have.
@@ -91,7 +90,6 @@ class ServingRow:
     tpot_s: float | None = None
     ttft_mean_s: float | None = None
     tpot_mean_s: float | None = None
-    samples_s: float | None = None
     output_tokens_s: float | None = None
     power_w: float | None = None
     role: str = "calibration"

@@ -12,8 +12,7 @@ from sizer.present.text import decisions as text
 from sizer.present.text import result_text
 from sizer.present.text.calibration import rounded_throughput
 from sizer.present.text.warnings import storage_texts, storage_trade_off
-from sizer.sizing.design.decisions import LinkOption
-from sizer.sizing.design.verdict import RejectedDesign, RejectionKind, rejection
+from sizer.sizing.design.decisions import LinkOption, RejectedDesign, RejectionKind, rejection
 
 # Of the documents that price ranges rest on, so many are named.
 _MOST_TITLES = 3

@@ -1,12 +1,12 @@
 """What one replica of a served model is: bytes of weights and cache, work and rates of each of its GPUs."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base.arrays import Floats, Rows
+from sizer.base.arrays import Bools, Floats, Rows
 from sizer.perf.arguments import float_arrays
 
 # Bytes of a parameter with the scales of its blocks: one byte for 16 (NVFP4), 16 to 32 (INT4) or 32 numbers (MXFP4).
@@ -21,61 +21,64 @@ FOUR_BITS = ("nvfp4", "int4", "mxfp4")
 # A state of linear attention is kept in FP32, and read and written in every step.
 _STATE_BYTES, _STATE_PASSES = 4.0, 2.0
 
+# A number of one model, or an element for each of several.
+Numbers: TypeAlias = Any
+
 
 @dataclass(frozen=True)
 class ServedModels(Rows):
-    """Models as serving sees them. Arrays, one element a model.
+    """Models as serving sees them: one, or arrays with an element a model.
 
     ``full_layers`` attend to all tokens, ``window_layers`` to the last ``window``, and ``linear_layers`` keep a state
     of ``state_elements`` numbers each in place of keys and values. ``kv_rank`` above 0: latent attention, whose keys
     and values are one vector of ``kv_rank`` + ``rope`` elements a token and layer.
     """
 
-    layers: Floats
-    hidden: Floats
-    heads: Floats
-    kv_heads: Floats
-    head_size: Floats
-    vocabulary: Floats
-    total_parameters: Floats
-    experts: Floats  # 1: dense
-    active_experts: Floats  # routed experts that a token uses
-    mixture_layers: Floats  # layers with experts
-    expert_width: Floats  # of one routed expert
-    routed_parameters: Floats  # of all routed experts
-    full_layers: Floats
-    window_layers: Floats
-    window: Floats  # tokens
-    linear_layers: Floats
-    state_elements: Floats  # of one linear layer
-    kv_rank: Floats
-    rope: Floats  # width of the keys that carry positions, of latent attention
-    adapted: Floats  # rows and columns of all matrices that adapters change: their parameters at a rank of one
+    layers: Numbers
+    hidden: Numbers
+    heads: Numbers
+    kv_heads: Numbers
+    head_size: Numbers
+    vocabulary: Numbers
+    total_parameters: Numbers
+    experts: Numbers  # 1: dense
+    active_experts: Numbers  # routed experts that a token uses
+    mixture_layers: Numbers  # layers with experts
+    expert_width: Numbers  # of one routed expert
+    routed_parameters: Numbers  # of all routed experts
+    full_layers: Numbers
+    window_layers: Numbers
+    window: Numbers  # tokens
+    linear_layers: Numbers
+    state_elements: Numbers  # of one linear layer
+    kv_rank: Numbers
+    rope: Numbers  # width of the keys that carry positions, of latent attention
+    adapted: Numbers  # rows and columns of all matrices that adapters change: their parameters at a rank of one
 
     @property
-    def is_mixture(self) -> np.ndarray:
+    def is_mixture(self) -> Bools:
         """Whether tokens are routed to experts."""
         return np.asarray(self.experts > 1)
 
     @property
     def head_parameters(self) -> Floats:
         """Parameters of the output head; the embedding has as many."""
-        return self.vocabulary * self.hidden
+        return np.asarray(self.vocabulary * self.hidden)
 
     @property
     def other_parameters(self) -> Floats:
         """Parameters that every token uses: attention, dense blocks, shared experts, routers."""
-        return self.total_parameters - self.routed_parameters - 2 * self.head_parameters
+        return np.asarray(self.total_parameters - self.routed_parameters - 2 * self.head_parameters)
 
     @property
     def cache_elements(self) -> Floats:
         """Elements of keys and values of a token in one layer that keeps them."""
-        return np.where(self.kv_rank > 0, self.kv_rank + self.rope, 2 * self.kv_heads * self.head_size)
+        return np.asarray(np.where(self.kv_rank > 0, self.kv_rank + self.rope, 2 * self.kv_heads * self.head_size))
 
     @property
     def state_bytes(self) -> Floats:
         """State of linear attention of a sequence, all layers. [B]"""
-        return self.linear_layers * self.state_elements * _STATE_BYTES
+        return np.asarray(self.linear_layers * self.state_elements * _STATE_BYTES)
 
 
 @dataclass(frozen=True)

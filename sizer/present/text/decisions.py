@@ -8,8 +8,16 @@ from sizer.present import words
 from sizer.present.text.checks import missing_text
 from sizer.present.text.design_size import binding_text, highest_rate_text, not_predicted_text, takes_text
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.sizing.design.decisions import FabricChoice, LinkOption, RackChoice, RackLimit, ServerChoice
-from sizer.sizing.design.verdict import LEAST_FABRIC_LOSS, RejectedDesign, RejectionKind
+from sizer.sizing.design.decisions import (
+    LEAST_FABRIC_LOSS,
+    FabricChoice,
+    LinkOption,
+    RackChoice,
+    RackLimit,
+    RejectedDesign,
+    RejectionKind,
+    ServerChoice,
+)
 from sizer.sizing.reasons import BindingKind, NetworkPart
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import ranks_by_cost

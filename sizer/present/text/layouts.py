@@ -6,8 +6,7 @@ from sizer.perf.language.step import GIB
 from sizer.present.text.result_text import precision_text, trained_text
 from sizer.present.words import listed, percent, plural
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.language_layouts import LayoutAnswer, LayoutQuestion, LayoutSearch
-from sizer.sizing.stages.language_rates import LanguageAnswer
+from sizer.sizing.stages.language_rates import LanguageAnswer, LayoutAnswer, LayoutQuestion, LayoutSearch
 from sizer.workload.transformer.number_formats import format_text, number_format_named
 
 # Layouts that differ by less are printed as equal: by whole percents the difference would be 0.

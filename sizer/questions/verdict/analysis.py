@@ -21,8 +21,7 @@ from sizer.questions.verdict.claim import (
     claim_of_threshold,
 )
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.design.verdict import (
+from sizer.sizing.design.decisions import (
     LEAST_FABRIC_LOSS,
     MAX_SERVERS,
     doubling,
@@ -30,6 +29,7 @@ from sizer.sizing.design.verdict import (
     exchange_s,
     step_samples,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s

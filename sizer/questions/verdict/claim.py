@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Dnn
+from sizer.sizing.design.decisions import Doubling
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.design.verdict import Doubling
 from sizer.workload.request import Target
 
 ClaimKey = Literal[

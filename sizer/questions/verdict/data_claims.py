@@ -25,8 +25,7 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.sizing.constraints.stored_data import lacks_shared_storage
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
-from sizer.sizing.design.verdict import (
+from sizer.sizing.design.decisions import (
     consumption,
     first_read_s,
     shared_storage,
@@ -35,6 +34,7 @@ from sizer.sizing.design.verdict import (
     storage_read_bytes_per_s,
     usual_links,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import cache_bytes, node_read_rate

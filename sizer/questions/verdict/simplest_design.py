@@ -20,8 +20,8 @@ from sizer.physical.components import Component, DesignParts, Quantities, bought
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour
 from sizer.sizing.best_design import best_design
+from sizer.sizing.design.decisions import delivers_as_much
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.verdict import delivers_as_much
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts

@@ -31,7 +31,7 @@ from sizer.questions.verdict.claim import (
 )
 from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign, room_taken
-from sizer.sizing.design.verdict import LEAST_FABRIC_LOSS
+from sizer.sizing.design.decisions import LEAST_FABRIC_LOSS
 from sizer.sizing.result import SizingResult
 
 

@@ -12,7 +12,7 @@ from sizer.perf.availability import goodput
 from sizer.physical.platform import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing import assumptions
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import meets_level
 from sizer.sizing.stages.platform_columns import WRITE_SHARES, has_usual_level, rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
@@ -131,16 +131,10 @@ def sources(design: DesignAnswer, taken: Sequence[assumptions.DesignAssumption],
     """Keys of every document that a number of the answer comes from, in order of use."""
     used: dict[str, None] = {}
     for answer in design.workloads:
-        used.update(dict.fromkeys(_evidence_sources(answer)))
+        used.update(dict.fromkeys(source for stage in answer.stages for source in stage.sources))
+        used.update(dict.fromkeys(row.source for row in answer.evidence))
     for item in items_of(design, catalog):
         used.update(dict.fromkeys(said.source for said in statements(item)))
     used.update(dict.fromkeys(line.price_source for line in design.bill.lines if line.unit_price is not None))
     used.update(dict.fromkeys(assumption.source for assumption in taken))
     return tuple(key for key in used if key in catalog.sources)
-
-
-def _evidence_sources(answer: WorkloadAnswer) -> list[str]:
-    return [
-        *(source for stage in answer.stages for source in stage.sources),
-        *(row.source for row in answer.evidence),
-    ]

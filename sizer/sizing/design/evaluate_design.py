@@ -13,16 +13,18 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration, host_task_of
-from sizer.calibrate.rules import rules
+from sizer.calibrate.cases import rules
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Gpu
+from sizer.catalog.schema import Gpu, Stack
 from sizer.perf import pipeline
+from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.components import Quantities
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING, existing_use, quantities, slice_row
-from sizer.sizing.checks import MissingFact
+from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
@@ -30,15 +32,6 @@ from sizer.sizing.design.money import DesignMoney, design_money
 from sizer.sizing.design.rate_models import RateOnDesign, design_rates
 from sizer.sizing.design.served_day import with_days
 from sizer.sizing.design.storage_need import storage_need
-from sizer.sizing.design.workload_figures import (
-    MOST_CERTAIN,
-    WorkloadFigures,
-    passed_rate,
-    smaller_sizes,
-    told_chance,
-    total_time,
-    workload_figures,
-)
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -55,17 +48,206 @@ from sizer.sizing.reasons import (
     StorageReason,
     UnknownReadRate,
 )
-from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, Scaling, SmallerSize, Stage, TrainingTime, WorkloadAnswer, WorkloadFigures
 from sizer.sizing.stages import evaluate, gpu_memory
 from sizer.sizing.stages.checkpoints import job_of
 from sizer.sizing.stages.gpu_side import gpu_side
+from sizer.sizing.stages.language_rates import gpus_at_work, language_answer
 from sizer.sizing.stages.platform_columns import node_read_rate, rate_is_unknown, writer_bytes_per_s
+from sizer.sizing.stages.serving_rates import ServingAnswer, serving_answer
 from sizer.sizing.stages.sharding import looked_up_bytes, step_exchange_bytes
 from sizer.sizing.stages.workload_run import WorkloadRun, rate_in_one_server, run_on
 from sizer.workload.language import DefaultKind
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-from sizer.workload.serving import is_served
+from sizer.workload.serving import LoadKind, is_served
+from sizer.workload.stack_choice import StackChoice, StackEvidence
+
+# The rate of several stages together lies at most so far below the low end of the slowest one. [-]
+_NEAR = 0.1
+
+
+def training_time(run: WorkloadRun) -> TrainingTime | None:
+    """Start-up + first (cold) epoch + remaining epochs + evaluations, on the first row of a run.
+
+    None where no length is known, and where the GPUs do not hold the network.
+    """
+    rate, cold = (part[0] for part in run.rates)
+    if run.epochs is None or run.length is None or not rate.value > 0 or (total_s := total_time(run)) is None:
+        return None
+    length, epoch = run.length[0], _seconds(run.work.n_samples, rate)
+    evaluations_s = float(length.value) * evaluate.evaluation_share(run.work) * float(epoch.value)
+    spread = float(np.hypot(length.log_sd, rate.log_sd))
+    return TrainingTime(
+        epochs=run.epochs[0],
+        start_up_s=run.calibration.start_up_s,
+        first_epoch_s=_seconds(run.work.n_samples, cold),
+        epoch_s=epoch,
+        evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
+        total_s=total_s[0],
+        cold_limit=cold_limit(run.cold.storage, float(cold.value)),
+        whole_run=None if run.comp.whole_run is None else run.comp.whole_run[0],
+    )
+
+
+def cold_limit(storage: Capacity, rate: float) -> str:
+    """Key of the stage that a first epoch waits for which is slower than later ones: storage, or the way to it.
+
+    ``storage``: of the first row, with nothing in a cache. ``rate``: what all stages together reach [samples/s].
+    """
+    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
+    return "storage" if float(storage.quantile(0.05)[0]) <= (1 + _NEAR) * rate else "network"
+
+
+def total_time(run: WorkloadRun) -> Estimate | None:
+    """Start-up and the run, whose interval is that of its parts, widened by what is not known of its length. [s]
+
+    None where no length is known.
+    """
+    length, (rate, cold) = run.length, run.rates
+    if length is None or run.work.is_inference:
+        return None
+    value, low, high = (
+        evaluate.time_s(run.work, length.value, steady, in_first, 0.0)
+        for steady, in_first in ((rate.value, cold.value), (rate.high, cold.high), (rate.low, cold.low))
+    )
+    shorter = np.exp(np.hypot(np.log(value / low), np.log(length.value / length.low)))
+    longer = np.exp(np.hypot(np.log(high / value), np.log(length.high / length.value)))
+    start_up_s = run.calibration.start_up_s
+    return Estimate(*(np.asarray(start_up_s + run_s) for run_s in (value, value / shorter, value * longer)))
+
+
+def _seconds(samples: float, rate: Estimate) -> Estimate:
+    return Estimate(samples / rate.value, samples / rate.high, samples / rate.low)
+
+
+# No model makes an outcome certain: tails beyond this are not known.
+MOST_CERTAIN = 0.999
+# One server fewer says what a smaller design reaches; two fewer, what that design reaches after a loss.
+_FEWER = (1, 2)
+_FRAMEWORKS = {
+    "caffe": "Caffe",
+    "caffe2": "Caffe2",
+    "hugectr": "HugeCTR",
+    "mxnet": "MXNet",
+    "oneflow": "OneFlow",
+    "paddlepaddle": "PaddlePaddle",
+    "pytorch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "tensorrt": "TensorRT",
+}
+
+
+def workload_figures(
+    request: SizingRequest, platform: Platform, run: WorkloadRun, missing: Sequence[MissingFact], catalog: Catalog
+) -> WorkloadFigures:
+    """Figures of one workload on the first row of a run; ``missing``: what decides on its target and nobody gives."""
+    n_gpus = int(run.servers[0]) * float(run.cols.gpus_per_server[0])
+    work = run.work.on(platform.gpu.id, n_gpus)
+    rate, cold_rate = (part[0] for part in run.rates)
+    hits = float(run.comp.hit_fraction[0])
+    (bottleneck,), (following,) = bottlenecks(run.warm, run.comp.gpu_alone)
+    if evaluate.reads_once(work, run.length):
+        hits = 0.0  # no later epoch finds anything in a cache
+    chance = told_chance(run)
+    # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
+    met = CheckResult.OPEN if missing else CheckResult.MET
+    language = language_answer(work, platform, int(n_gpus), catalog)
+    serving = serving_answer(work, platform, int(run.servers[0]), int(run.cols.gpus_per_server[0]), catalog)
+    rate_stack = design_rates(work, platform.gpu.id).software(work, language, catalog)
+    stack = software_on(rate_stack, work.stack_choice, platform.gpu, catalog)
+    # Of a model that shares the GPUs with others its own ones count.
+    apart = [one for one in (language, serving) if one is not None and not (serving and serving.work.shares_with)]
+    used = [one.gpus_used / n_gpus for one in apart]
+    core_load = run.comp.core_s_per_sample / (int(run.servers[0]) * float(run.cols.cores[0]))
+    # Share of what the GPUs can pass that they do.
+    most = float(run.comp.gpu.median[0])
+    return WorkloadFigures(
+        throughput=rate,
+        time=training_time(run),
+        storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0 if work.kind.reads_data else 1.0),
+        cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
+        gpu_busy_fraction=(min(1.0, passed_rate(rate, serving) / most) if most > 0 else 0.0)
+        * (used[0] if used else 1.0),
+        cache_hit_fraction=hits,
+        bottleneck=bottleneck,
+        next_bottleneck=following,
+        probability=None if missing else min(chance, MOST_CERTAIN),
+        # That first tokens are in time is a condition of its own.
+        target_check=met
+        if run.target_probability[0] >= evaluate.least_chance(request.confidence)
+        else CheckResult.NOT_MET,
+        stack=stack,
+        rate_stack=rate_stack if rate_stack is not stack else None,
+        batch_per_gpu=work.batch_per_gpu,
+        language=language,
+        serving=serving,
+    )
+
+
+def told_chance(run: WorkloadRun) -> float:
+    """Probability that a workload meets its target and its limits of latency; of GPUs that serve that of the rate which
+    they are said to keep.
+    """
+    serving = run.work.serving
+    chance = float(run.probability[0])
+    return min(chance, serving.confidence) if serving and serving.load_kind is LoadKind.GPUS else chance
+
+
+def passed_rate(throughput: Estimate, serving: ServingAnswer | None) -> float:
+    """Rate at which the design works: of a model in use what is asked, else as fast as it can. [samples/s]"""
+    return (serving and serving.work.asked_rate) or float(throughput.value)
+
+
+def smaller_sizes(
+    along: WorkloadRun, platform: Platform, n_servers: int, catalog: Catalog, *, is_open: bool
+) -> tuple[SmallerSize, ...]:
+    """One and two servers fewer, of a run on sizes that hold the workload; ``is_open``: what decides is not known."""
+    run = along.take(np.flatnonzero(np.isin(along.servers, n_servers - np.array(_FEWER)))[::-1])
+    if not run.servers.size:
+        return ()
+    warm, cold = (part.value for part in run.rates)
+    time_s = run.time_s(warm, cold)
+    return tuple(
+        SmallerSize(
+            count,
+            gpus_at_work(run.work, platform, count, catalog),
+            float(warm[place]),
+            None if time_s is None else float(time_s[place]),
+            None if is_open else min(float(run.probability[place]), MOST_CERTAIN),
+        )
+        for place, count in enumerate(run.servers.tolist())
+    )
+
+
+def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Catalog) -> Stack:
+    """Software that runs a network on a GPU: of a stack older than the GPU, a release of today of its framework.
+
+    So, too, of a default that was measured with other kinds of network only: its scripts do not run this one.
+    """
+    if stack.runs_mlperf or stack.trains_own or stack.trains_language or stack.serves_language:
+        return stack
+    generation = catalog.generations[gpu.generation or ""]
+    is_older = generation.introduced is not None and stack.released.value < str(generation.introduced.value)[:7]
+    is_of_others = choice is not None and choice.evidence in (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
+    if not is_older and not is_of_others:
+        return stack
+    name = _FRAMEWORKS.get(stack.framework, stack.framework)
+    return stack.model_copy(update={"name": f"a current release of {name}"})
+
+
+def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:
+    value, low, high = (read_demand_bytes_per_s(end, sample_bytes, hit_fraction) for end in rate)
+    return Estimate(value, low, high)
+
+
+def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
+    """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
+    spread = float(np.hypot(rate.log_sd, decode_log_sd))
+    load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
+    return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
+
 
 SourcedReason = tuple[StageReason, tuple[str, ...]]
 
@@ -75,12 +257,14 @@ def stage_reasons(
 ) -> dict[str, SourcedReason]:
     """Reason and sources of every stage, by its key, for the first size of a run with its storage nodes."""
     link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
+    n_gpus, kind = int(run.cols.gpus_per_server[0]), (work.is_inference, work.is_laid_out)
+    gpu = GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, *kind)
     return {
         "storage": _storage(work, platform, run, storage_nodes),
         "network": (_network(work, platform, run), link_sources),
         "decode": _decode(work, run),
         "host_link": _host_link(work, platform, run),
-        "gpu": (_gpu(work, platform, run), ()),
+        "gpu": (gpu, ()),
         "exchange": (_exchange(work, platform, run), link_sources),
     }
 
@@ -145,12 +329,6 @@ def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> 
     return HostLinkReason(links, rate, size), sources
 
 
-def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:
-    n_gpus = int(run.cols.gpus_per_server[0])
-    has_layout = work.is_laid_out
-    return GpuReason(platform.gpu.name, n_gpus, work.batch_per_gpu, work.stack.name, work.is_inference, has_layout)
-
-
 def _exchange(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> ExchangeReason:
     size = step_exchange_bytes(work)
     inside = platform.server.intra_link.value.family if platform.server.intra_link is not None else "PCIe"
@@ -172,6 +350,12 @@ _MOST_STORED = 64
 _stored: Callable[[Catalog], StoredAnswers[tuple[Quantities, Plan]]] = stores_by_catalog(64)
 
 
+def room_of(request: SizingRequest, catalog: Catalog) -> dict[str, Any]:
+    """What the counts and the plan of any size of a platform take of a request."""
+    parts = {"limits": request.limits, "existing": request.existing, "fabric": request.fabric}
+    return {"catalog": catalog, **parts}
+
+
 def built_design(
     request: SizingRequest,
     platform: Platform,
@@ -188,16 +372,8 @@ def built_design(
     unused, rows = unused_software(request, catalog), request.site.racks_per_row
 
     def build() -> tuple[Quantities, Plan]:
-        room: dict[str, Any] = {
-            "catalog": catalog,
-            "limits": request.limits,
-            "existing": request.existing,
-            "fabric": request.fabric,
-        }
-        if counted is None:
-            parts = slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
-        else:
-            parts = counted()
+        room = room_of(request, catalog)
+        parts = counted() if counted else slice_row(quantities(platform, [n_servers], [storage_nodes], **room), 0)
         plan = building_plan(platform, parts, n_servers, storage_nodes, **room, racks_per_row=rows)
         # What stands at a desk has nothing of the rack that its plan draws it in.
         is_at_desk = platform.server.is_workstation
@@ -240,10 +416,8 @@ def design_answer(
     ]
     missing = [missing_for_rate(platform, run, catalog) for run in runs]
     answers = [
-        _workload_answer(
-            request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
-        )
-        for work, run, unknown in zip(works, runs, missing, strict=True)
+        _workload_answer(request, platform, run, unknown, catalog, is_documented)
+        for run, unknown in zip(runs, missing, strict=True)
     ]
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
@@ -267,7 +441,7 @@ def design_answer(
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=(*design_checks(request, tiers, platform, parts, plan, catalog), *money.checks),
-        storage_need=storage_need(request, works, platform, runs, catalog),
+        storage_need=storage_need(request, platform, runs, catalog),
         cost=money.cost,
         owned=money.owned,
     )
@@ -284,18 +458,13 @@ def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]
 
 def _workload_answer(
     request: SizingRequest,
-    work: ResolvedWorkload,
     platform: Platform,
     run: WorkloadRun,
     missing: Sequence[MissingFact],
-    storage_nodes: int,
-    gateway: float,
     catalog: Catalog,
-    calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
-    n_servers = int(run.servers[0])
-    by_size = work.on(platform.gpu.id)
+    n_servers, storage_nodes, by_size, calibration = int(run.servers[0]), int(run.nodes[0]), run.work, run.calibration
     work = by_size.on(platform.gpu.id, n_servers * float(run.cols.gpus_per_server[0]))
     along, even, chance = run, None, None
     smaller: tuple[SmallerSize, ...] = ()
@@ -303,6 +472,7 @@ def _workload_answer(
         # The sizes of the chart, and all up to the design: the rate of a language model does not grow in proportion.
         chart = _sizes(n_servers)
         counts = np.union1d(chart, np.arange(1, n_servers + 1))
+        gateway = float(run.gateway_bytes_per_s[0])
         every = run_on(request, by_size, platform, counts, storage_nodes, gateway, catalog, calibration)
         # Of several models in use those of too few servers have no GPUs: they hold them, and serve nothing.
         fits = gpu_memory.all_fit([by_size], every.hosts(platform, catalog)) & (every.comp.gpu.median > 0)
@@ -320,6 +490,10 @@ def _workload_answer(
     model = design_rates(work, gpu.id)
     on_design = RateOnDesign(work, platform, int(n_gpus), n_servers, catalog, calibration)
     missing_runs, reach = model.beyond(on_design)
+    if (divided := language or figures.serving) is not None:
+        memory = gpu_memory.memory_of_layout(divided, gpu)
+    else:
+        memory = gpu_memory.memory_answer(work, gpu_memory.memory_of(work, calibration, catalog), gpu, n_gpus)
     writer = writer_bytes_per_s(platform, storage_nodes, catalog)
     own = job_of(work.checkpoints, work.dnn.parameters.value, int(n_gpus), writer)
     job = language.job if language else own
@@ -329,12 +503,12 @@ def _workload_answer(
         dnn=work.dnn,
         dataset=work.dataset,
         recipe=work.recipe,
-        memory=_memory(work, figures, gpu, n_gpus, calibration, catalog),
+        memory=memory,
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,
         format_basis=work.format_basis,
-        scaling_efficiency=scaling_efficiency_of(work, platform, run, along, float(rate.value), catalog, calibration),
+        scaling_efficiency=scaling_efficiency_of(platform, run, along, float(rate.value), catalog),
         job=job,
         exchanged_bytes=step_exchange_bytes(work),
         stages=_stage_list(work, platform, run, storage_nodes, figures),
@@ -362,29 +536,8 @@ def _workload_answer(
     )
 
 
-def _memory(
-    work: ResolvedWorkload,
-    figures: WorkloadFigures,
-    gpu: Gpu,
-    n_gpus: float,
-    calibration: Calibration,
-    catalog: Catalog,
-) -> gpu_memory.MemoryAnswer:
-    """Memory of each GPU: of what a layout divides by that."""
-    divided = figures.language or figures.serving
-    if divided is not None:
-        return gpu_memory.memory_of_layout(divided, gpu)
-    return gpu_memory.memory_answer(work, gpu_memory.memory_of(work, calibration, catalog), gpu, n_gpus)
-
-
 def scaling_efficiency_of(
-    work: ResolvedWorkload,
-    platform: Platform,
-    run: WorkloadRun,
-    along: WorkloadRun,
-    rate: float,
-    catalog: Catalog,
-    calibration: Calibration,
+    platform: Platform, run: WorkloadRun, along: WorkloadRun, rate: float, catalog: Catalog
 ) -> float:
     """Rate of a GPU of the design over that of one alone, or in the fewest servers; 0 where GPUs hold no network."""
     if not rate > 0:
@@ -392,14 +545,14 @@ def scaling_efficiency_of(
     fewest, here = (
         float(one.comp.gpu.median[0] / (one.servers[0] * one.cols.gpus_per_server[0])) for one in (along, run)
     )
-    if work.is_laid_out:
+    if run.work.is_laid_out:
         # Rate of one GPU over that in the fewest servers that hold the model; above 1 where more GPUs suit it better.
         return here / fewest
     n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
     # Rate of one GPU on its own, which no run may have shown: no less than each does without exchange, or in the fewest
     # servers. [samples/s]
     least = max(float(run.comp.gpu_alone[0] / n_gpus), fewest)
-    alone = rate_in_one_server(work, platform, run.cols, 1, catalog, calibration)
+    alone = rate_in_one_server(run.work.on(platform.gpu.id, n_gpus), platform, run.cols, 1, catalog, run.calibration)
     return min(rate / n_gpus / (least if alone is None else max(float(alone.value), least)), 1.0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
 from sizer.bom.lines import bill
-from sizer.bom.ownership import Footprint, bill_intervals, footprint_of, rates_of
+from sizer.bom.ownership import bill_intervals, footprint_of, rates_of
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.model import Catalog
@@ -59,7 +59,13 @@ def design_money(
         is_documented=is_documented,
         server=platform.server,
     )
-    cost, owned = _costs(priced, platform, request, catalog, book, footprint_of(plan, parts))
+    cost, owned, confidence = None, tuple[CostInterval, ...](), request.confidence
+    if book.per_usd(request.currency) is not None or priced.is_complete:
+        prices = unit_prices(catalog, book, request.currency, heights_of(confidence))
+        cost = bill_cost(priced, platform, prices, confidence)
+        if request.ownership is not None:
+            used = footprint_of(plan, parts)
+            owned = bill_intervals(priced, platform, prices, rates_of(request), used, confidence)
     checks = _budget(request, priced, platform, catalog, book)
     if request.data.minimum_capacity_bytes and capacity_is_unknown(platform.storage, platform.capacity_option):
         # Nobody knows how much of it holds the capacity asked, so that no band says what that costs.
@@ -73,25 +79,6 @@ def design_money(
 
 def _without_end(cost: CostInterval) -> CostInterval:
     return replace(cost, expected=math.inf, at_confidence=math.inf, high=math.inf)
-
-
-def _costs(
-    priced: Bill,
-    platform: Platform,
-    request: SizingRequest,
-    catalog: Catalog,
-    book: PriceBook,
-    footprint: Footprint,
-) -> tuple[CostInterval | None, tuple[CostInterval, ...]]:
-    """Cost of a bill and of owning it as intervals; none where missing prices have bands in another currency only."""
-    if book.per_usd(request.currency) is None and not priced.is_complete:
-        return None, ()
-    confidence = request.confidence
-    prices = unit_prices(catalog, book, request.currency, heights_of(confidence))
-    cost = bill_cost(priced, platform, prices, confidence)
-    if request.ownership is None:
-        return cost, ()
-    return cost, bill_intervals(priced, platform, prices, rates_of(request), footprint, confidence)
 
 
 def _budget(

@@ -13,17 +13,15 @@ from sizer.base.resources import data_dir
 from sizer.base.stored_answers import stores_by_catalog
 from sizer.calibrate.calibration import Calibration, extrapolations, host_task_of, unmeasured
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of, gpu_of_case
-from sizer.calibrate.language.rows import LanguageRow, number_format, stack_named
-from sizer.calibrate.modern.design_rates import FEW_RUNS
+from sizer.calibrate.language.cases import LanguageCase, LanguageRow, cases_of, gpu_of_case, number_format, stack_named
 from sizer.calibrate.modern.rows import ModernRow, fitted_ids, n_runs, published_runs, sourced_accelerators
-from sizer.calibrate.modern.terms import modern_calibration
+from sizer.calibrate.modern.terms import FEW_RUNS, modern_calibration
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.own_networks import TRAINING, OwnRun, estimated_rates, own_code_rate, trainings_of
-from sizer.calibrate.predict import predict
 from sizer.calibrate.reports import predict as predict_mlperf
 from sizer.calibrate.serving.calibration import CALIBRATED_TOKENS
+from sizer.calibrate.validate import predict
 from sizer.catalog.labels import gpu_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Stack
@@ -39,35 +37,48 @@ from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
 
+# Rows shown; more would hide which ones carry the answer.
+MAX_ROWS = 8
 
-def nearest_mlperf_runs(
-    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog, most: int
-) -> tuple[NearbyMeasurement, ...]:
+
+@dataclass(frozen=True)
+class RateOnDesign:
+    """A workload on the GPUs of a design."""
+
+    work: ResolvedWorkload
+    platform: Platform
+    n_gpus: int
+    n_servers: int
+    catalog: Catalog
+    calibration: Calibration
+
+
+def nearest_mlperf_runs(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
     """Published runs of the same network, nearest in GPU, generation, size and round."""
     known = sourced_accelerators()
-    here = accelerator(platform.gpu.id)
+    here = accelerator(of.platform.gpu.id)
     assert here is not None
 
     def distance(row: ModernRow) -> tuple[bool, bool, float, float, str]:
         gpu = known[row.accelerator]
         return (
-            gpu.gpu != platform.gpu.id,
+            gpu.gpu != of.platform.gpu.id,
             gpu.generation != here.generation,
-            abs(math.log2((row.accelerators or 1) / n_gpus)),
+            abs(math.log2((row.accelerators or 1) / of.n_gpus)),
             -row.round_order,
             row.id,
         )
 
     found = []
-    for row, rate in sorted(_mlperf_rates(work.mlperf), key=lambda run: distance(run[0]))[:most]:
+    for row, rate in sorted(_mlperf_rates(of.work.mlperf), key=lambda run: distance(run[0]))[:MAX_ROWS]:
         assert row.samples_per_s is not None
         found.append(
             NearbyMeasurement(
                 id=row.id,
                 source=row.source,
                 where=row.submitter,
-                gpu=catalog.gpus[known[row.accelerator].gpu].name,
-                server=_submitted_on(row.system, catalog),
+                gpu=of.catalog.gpus[known[row.accelerator].gpu].name,
+                server=_submitted_on(row.system, of.catalog),
                 software=f"MLPerf {row.round}",
                 n_gpus=row.accelerators or 1,
                 published=row.samples_per_s,
@@ -97,47 +108,43 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def notes_on_newer_gpu(
-    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
-) -> tuple[CalibrationNote, ...]:
+def notes_on_newer_gpu(of: RateOnDesign) -> tuple[CalibrationNote, ...]:
     """How far a rate on a GPU newer than V100 lies beyond the published runs; empty where it interpolates."""
-    here = accelerator(platform.gpu.id)
+    here = accelerator(of.platform.gpu.id)
     assert here is not None
-    network, gpu = work.dnn.name, platform.gpu.name
-    if not is_measured(work, platform.gpu.id):
-        return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, catalog.dnns[anchor_of(work, catalog)].name),)
+    network, gpu = of.work.dnn.name, of.platform.gpu.name
+    if not is_measured(of.work, of.platform.gpu.id):
+        return (note(FitNote.GPU_MOVED_FROM_V100, network, gpu, of.catalog.dnns[anchor_of(of.work, of.catalog)].name),)
     if n_runs(here.generation) < FEW_RUNS:
         return (note(FitNote.MLPERF_GENERATION, gpu),)
     known = sourced_accelerators()
     sizes = [
         row.accelerators or 1
-        for row in published_runs(work.mlperf)
-        if row.accelerator in known and known[row.accelerator].gpu == platform.gpu.id
+        for row in published_runs(of.work.mlperf)
+        if row.accelerator in known and known[row.accelerator].gpu == of.platform.gpu.id
     ]
     if not sizes:
         return (note(FitNote.MLPERF_DNN_ON_GPU, network, gpu),)
     most = max(sizes)
-    return (note(FitNote.MORE_ACCELERATORS, network, gpu, most, n_gpus),) if n_gpus > 2 * most else ()
+    return (note(FitNote.MORE_ACCELERATORS, network, gpu, most, of.n_gpus),) if of.n_gpus > 2 * most else ()
 
 
-def nearest_trainings(
-    work: ResolvedWorkload, gpu: Gpu, n_gpus: int, most: int, catalog: Catalog
-) -> tuple[NearbyMeasurement, ...]:
+def nearest_trainings(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
     """Trainings of networks of the same kind, nearest in generation, GPU, work of a sample and number of GPUs."""
-    flop = work.dnn.forward_flop.value
+    flop = of.work.dnn.forward_flop.value
 
     def distance(run: OwnRun) -> tuple[bool, bool, float, float, str]:
-        sizes = abs(math.log2(run.forward_flop / flop)), abs(math.log2(run.gpus / n_gpus))
-        return (run.generation != gpu.generation, run.gpu != gpu.id, *sizes, run.id)
+        sizes = abs(math.log2(run.forward_flop / flop)), abs(math.log2(run.gpus / of.n_gpus))
+        return (run.generation != of.platform.gpu.generation, run.gpu != of.platform.gpu.id, *sizes, run.id)
 
-    nearest = sorted(trainings_of(work.own_kind or ""), key=distance)[:most]
+    nearest = sorted(trainings_of(of.work.own_kind or ""), key=distance)[:MAX_ROWS]
     rates = estimated_rates(nearest)
     return tuple(
         NearbyMeasurement(
             id=run.id,
             source=run.source,
             where=run.where,
-            gpu=gpu_name(run.gpu, catalog),
+            gpu=gpu_name(run.gpu, of.catalog),
             server="",
             software=f"{run.network.replace('_', '-')}, {run.software}",
             n_gpus=run.gpus,
@@ -151,10 +158,6 @@ def nearest_trainings(
     )
 
 
-# Rows shown; more would hide which ones carry the answer.
-MAX_ROWS = 8
-
-
 @lru_cache(maxsize=2)
 def _rates(task: str) -> tuple[Observation, ...]:
     """Measured rates of a task; read once, the files belong to the installed package and are named for their task."""
@@ -162,30 +165,28 @@ def _rates(task: str) -> tuple[Observation, ...]:
     return tuple(row for row in load_observations(file) if row.quantity == "samples_per_s" and row.gpus)
 
 
-def nearest_measurements(
-    work: ResolvedWorkload, n_gpus: int, catalog: Catalog, calibration: Calibration
-) -> tuple[NearbyMeasurement, ...]:
+def nearest_measurements(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
     """Measurements of the same DNN, same task and precision, nearest in stack, then in number of GPUs."""
-    task = "inference" if work.is_inference else "training"
-    dnn = work.like or work.dnn.id
+    task = "inference" if of.work.is_inference else "training"
+    dnn = of.work.like or of.work.dnn.id
 
     def is_same_stack(row: Observation) -> bool:
-        return row.stack == work.stack.id
+        return row.stack == of.work.stack.id
 
     def distance(row: Observation) -> tuple[bool, float, str]:
-        return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
+        return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / of.n_gpus))), row.id)
 
     def is_evidence(row: Observation) -> bool:
         # What the fit excludes for a reason (another exchange scheme, a loader that was too slow) is none; nor is what
         # the drives of the test limited, from which only the rate of the drives is taken.
-        excluded = calibration.excluded.get(row.id)
-        return excluded is None or (calibration.calibrates(row.id) and excluded.kind is not FitNote.DRIVE_BOUND)
+        excluded = of.calibration.excluded.get(row.id)
+        return excluded is None or (of.calibration.calibrates(row.id) and excluded.kind is not FitNote.DRIVE_BOUND)
 
     rows = [
         row
         for row in _rates(task)
         if row.dnn == dnn
-        and row.precision in ("", work.request.precision)
+        and row.precision in ("", of.work.request.precision)
         and row.gpu.startswith("v100")
         and is_evidence(row)
     ]
@@ -193,7 +194,7 @@ def nearest_measurements(
     for row in sorted(rows, key=distance):
         if len(nearest) == MAX_ROWS:
             break
-        predicted = predict(row, catalog, calibration).estimate
+        predicted = predict(row, of.catalog, of.calibration).estimate
         if predicted is None:
             continue
         nearest.append(
@@ -201,13 +202,13 @@ def nearest_measurements(
                 id=row.id,
                 source=row.source,
                 where=row.where,
-                gpu=gpu_name(row.gpu, catalog),
-                server=catalog.servers[row.server].name if row.server in catalog.servers else "",
+                gpu=gpu_name(row.gpu, of.catalog),
+                server=of.catalog.servers[row.server].name if row.server in of.catalog.servers else "",
                 software=row.software,
                 n_gpus=int(row.gpus or 1),
                 published=float(row.value),
                 predicted=predicted,
-                calibrates=calibration.calibrates(row.id),
+                calibrates=of.calibration.calibrates(row.id),
                 is_same_stack=is_same_stack(row),
                 batch_per_gpu=None if row.batch_per_gpu is None else int(row.batch_per_gpu),
             )
@@ -215,17 +216,15 @@ def nearest_measurements(
     return tuple(nearest)
 
 
-def nearest_language_runs(
-    work: ResolvedWorkload, platform: Platform, n_gpus: int, catalog: Catalog
-) -> tuple[NearbyMeasurement, ...]:
+def nearest_language_runs(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
     """Published runs of the same language model and kind of training.
 
     They are the nearest in GPU, generation, format, stack and size.
     """
-    shape = work.dnn.transformer
+    shape = of.work.dnn.transformer
     assert shape is not None
-    calibration, language = language_calibration(), work.trained
-    runs_on = stack_in_fit(catalog.stacks[stack_on(language, platform.gpu.vendor)], platform.gpu.id)
+    calibration, language = language_calibration(), of.work.trained
+    runs_on = stack_in_fit(of.catalog.stacks[stack_on(language, of.platform.gpu.vendor)], of.platform.gpu.id)
     kind = "lora" if language.method == "lora" else "pretrain"
 
     def work_out() -> list[tuple[LanguageRow, Gpu, Estimate]]:
@@ -234,12 +233,12 @@ def nearest_language_runs(
             for row in calibration.rows
             if row.model == shape.measured_as and row.kind == kind and row.tokens_per_s_per_gpu and row.gpus
         ]
-        each = zip(rows, cases_of(rows, catalog, calibration.rows), strict=True)
+        each = zip(rows, cases_of(rows, of.catalog, calibration.rows), strict=True)
         known = [(row, case) for row, case in each if isinstance(case, LanguageCase)]
         rates = calibration.tokens_per_s_per_gpu([case for _, case in known])
-        return [(row, gpu_of_case(case, catalog), rates[i]) for i, (row, case) in enumerate(known)]
+        return [(row, gpu_of_case(case, of.catalog), rates[i]) for i, (row, case) in enumerate(known)]
 
-    found: list[tuple[LanguageRow, Gpu, Estimate]] = _language_runs(catalog).get((shape.measured_as, kind), work_out)
+    found: list[tuple[LanguageRow, Gpu, Estimate]] = _language_runs(of.catalog).get((shape.measured_as, kind), work_out)
 
     def is_same_stack(row: LanguageRow) -> bool:
         return stack_named(row) == runs_on
@@ -247,11 +246,11 @@ def nearest_language_runs(
     def distance(run: tuple[LanguageRow, Gpu, Estimate]) -> tuple[bool, bool, bool, bool, float, str]:
         row, gpu, _ = run
         return (
-            gpu.id != platform.gpu.id,
-            gpu.generation != platform.gpu.generation,
+            gpu.id != of.platform.gpu.id,
+            gpu.generation != of.platform.gpu.generation,
             number_format(row.precision) != language.precision,
             not is_same_stack(row),
-            abs(float(np.log2(row.gpus / n_gpus))),
+            abs(float(np.log2(row.gpus / of.n_gpus))),
             row.row_id,
         )
 
@@ -282,18 +281,6 @@ def nearest_language_runs(
 _language_runs = stores_by_catalog(64)
 
 Notes = tuple[CalibrationNote, ...]
-
-
-@dataclass(frozen=True)
-class RateOnDesign:
-    """A workload on the GPUs of a design."""
-
-    work: ResolvedWorkload
-    platform: Platform
-    n_gpus: int
-    n_servers: int
-    catalog: Catalog
-    calibration: Calibration
 
 
 @dataclass(frozen=True)
@@ -339,7 +326,7 @@ def _beyond_serving(of: RateOnDesign) -> tuple[Notes, Notes]:
 
 
 def _beyond_mlperf(of: RateOnDesign) -> tuple[Notes, Notes]:
-    notes = [*notes_on_newer_gpu(of.work, of.platform, of.n_gpus, of.catalog), *_of_host(of)]
+    notes = [*notes_on_newer_gpu(of), *_of_host(of)]
     if takes_own_code(of.work, of.platform.gpu.id):
         batch = of.work.batch_on(of.platform.gpu.id, of.n_gpus)
         log_rate, _ = own_code_rate(np.array(of.work.dnn.forward_flop.value * batch))
@@ -362,7 +349,7 @@ def _beyond_v100(of: RateOnDesign) -> tuple[Notes, Notes]:
     notes = [_with_name(one, of.catalog) for one in missing]
     if accelerator(gpu.id) is not None:  # moved by what was measured of its generation
         notes = [one for one in notes if one.kind is not FitNote.GPU_FROM_GENERATION]
-        notes += notes_on_newer_gpu(work, of.platform, of.n_gpus, of.catalog)
+        notes += notes_on_newer_gpu(of)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, of.n_gpus, work.batch_per_gpu)
     return (*notes, *_of_host(of)), reach
 
@@ -382,7 +369,7 @@ def _beyond_own(of: RateOnDesign) -> tuple[Notes, Notes]:
 _LAID_OUT = {
     LANGUAGE.name: DesignRates(
         LANGUAGE.name,
-        lambda of: nearest_language_runs(of.work, of.platform, of.n_gpus, of.catalog),
+        nearest_language_runs,
         _beyond_language,
         exchange_is_in_step=True,
         software=lambda work, layout, catalog: work.stack if layout is None else catalog.stacks[layout.stack],
@@ -391,20 +378,20 @@ _LAID_OUT = {
 }
 _MLPERF = DesignRates(
     "mlperf",
-    lambda of: nearest_mlperf_runs(of.work, of.platform, of.n_gpus, of.catalog, MAX_ROWS),
+    nearest_mlperf_runs,
     _beyond_mlperf,
     exchange_is_in_step=True,
     software=_mlperf_software,
 )
 _V100 = DesignRates(
     "v100",
-    lambda of: nearest_measurements(of.work, of.n_gpus, of.catalog, of.calibration),
+    nearest_measurements,
     _beyond_v100,
     exchange_is_in_step=False,
 )
 _OWN = DesignRates(
     "own",
-    lambda of: nearest_trainings(of.work, of.platform.gpu, of.n_gpus, MAX_ROWS, of.catalog),
+    nearest_trainings,
     _beyond_own,
     exchange_is_in_step=False,
 )

@@ -118,7 +118,11 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
     count = design.delivering_nodes
     low, high, line = (count * rate for rate in platform_columns.node_rates(platform))
     slow, fast = (count * rate for rate in platform_columns.node_write_rates(platform))
-    slow_clients, fast_clients = _client_rates(design)
+    # The mounts of all hosts and their ports are limits, as they are for the reads of training.
+    fixed, per_node, low_mount, high_mount = platform_columns.mount_rates(platform, design.plan.catalog)
+    mounts = design.n_hosts * (fixed + per_node * design.storage_nodes)
+    ports = design.n_servers * platform_columns.storage_nic_bytes_per_s(platform)
+    slow_clients, fast_clients = (min(mounts * rate, ports) for rate in (low_mount, high_mount))
     read = min(low, line, slow_clients), min(high, line, fast_clients)
     write = min(slow, line, slow_clients), min(fast, line, fast_clients)
     weights = min(_WEIGHT_BYTES * job.parameters, kept.restart_bytes)
@@ -139,12 +143,3 @@ def checkpoint_storage(design: DesignAnswer, job: CheckpointedJob) -> Checkpoint
         storm_bytes=storm,
         level=goodput.storage_level(read[0], write[0], nodes) if is_known else None,
     )
-
-
-def _client_rates(design: DesignAnswer) -> tuple[float, float]:
-    """What the mounts of all hosts and their ports pass: the limits that reads of training have. [B/s], [B/s]"""
-    platform = design.platform
-    fixed, per_node, low, high = platform_columns.mount_rates(platform, design.plan.catalog)
-    mounts = design.n_hosts * (fixed + per_node * design.storage_nodes)
-    ports = design.n_servers * platform_columns.storage_nic_bytes_per_s(platform)
-    return min(mounts * low, ports), min(mounts * high, ports)

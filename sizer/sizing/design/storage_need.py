@@ -13,7 +13,7 @@ from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.constraints.tiers import needed_of, network_of_tier
-from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, RateNeed, StorageDecision, StorageNeed
+from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, StorageDecision, StorageNeed
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.checkpoints import CheckpointRates
@@ -22,31 +22,29 @@ from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.checkpoints import OtherStreams, other_streams
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload
 
 # Capacity forces a system "far above need" where the rate would do with this share of its nodes.
 FAR_ABOVE = 0.5
 
 
 def storage_need(
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
-    platform: Platform,
-    runs: Sequence[WorkloadRun],
-    catalog: Catalog,
+    request: SizingRequest, platform: Platform, runs: Sequence[WorkloadRun], catalog: Catalog
 ) -> StorageNeed | None:
     """Nodes that the data call for and nodes that the reads call for; None of storage that is not bought by the node.
 
-    ``runs``: of the design's size alone, in the order of ``works``. ``catalog``: storage that could hold the data
-    behind a smaller system.
+    ``runs``: of the design's size alone. ``catalog``: storage that could hold the data behind a smaller
+    system.
     """
     storage, option, storage_nodes = platform.storage, platform.capacity_option, int(runs[0].nodes[0])
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
-    demand = storage_demand(works, request.data)
+    demand = storage_demand([run.work for run in runs], request.data)
     data = needed_of(platform, demand, request.data)
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, max(float(run.storage_nodes_needed[0]) for run in runs))
+    # What takes the most nodes of all workloads.
+    each = (evaluate.rate_need(run.work, run.comp, run.cols, run.need) for run in runs)
+    needs = [pair for one in each for pair in one.items()]
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
     if (stated := request.data.minimum_read_bytes_per_s) is not None:
         loads.append(stated / (storage_nodes * node_rates(platform)[0]))
@@ -60,7 +58,7 @@ def storage_need(
         smallest_nodes=capacity.node_limits(storage)[0],
         nodes_for_capacity=for_capacity,
         nodes_for_rate=for_rate,
-        rate_need=_rate_need(runs),
+        rate_need=max(needs, key=lambda pair: pair[1])[0],
         load_fraction=max(loads),
         fill_fraction=min(demand.stored_bytes, data) / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
@@ -78,12 +76,6 @@ def _minimum(platform: Platform, demand: StorageDemand, data: DataRequest) -> Mi
     without = needed_of(platform, replace(demand, minimum_bytes=0.0), data)
     stored = int(capacity.smallest_nodes(platform.storage, platform.capacity_option, without).nodes)
     return MinimumCapacity(demand.minimum_bytes, demand.stored_bytes, stored)
-
-
-def _rate_need(runs: Sequence[WorkloadRun]) -> RateNeed:
-    """What takes the most nodes of all workloads."""
-    each = [evaluate.rate_need(run.work, run.comp, run.cols, run.need) for run in runs]
-    return max(((nodes, need) for one in each for need, nodes in one.items()), key=lambda pair: pair[0])[1]
 
 
 def _whole(storage: Storage, nodes: float) -> int | None:

@@ -1,5 +1,6 @@
 """Growth: for each platform the purchases of every year, at once or in steps, and the limits over time."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,11 +13,24 @@ from sizer.bom.lines import row_cost
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import read_demand_bytes_per_s
+from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
-from sizer.sizing.design.evaluate_design import design_answer
-from sizer.sizing.growth.limits_over_time import TeamDemand, limits_over_time
-from sizer.sizing.growth.purchase_planner import PurchasePlanner, SizeQuantities, count_sizes
-from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear, growth_of, yearly_requests
+from sizer.physical.quantities import quantities
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.constraints.tiers import storage_tiers
+from sizer.sizing.design.evaluate_design import design_answer, room_of
+from sizer.sizing.growth.purchase_planner import PurchasePlanner, count_sizes
+from sizer.sizing.growth.result import (
+    CapacityLimit,
+    ClusterSize,
+    GrowthPlan,
+    LimitKind,
+    PlatformGrowth,
+    UnmetYear,
+    growth_of,
+    yearly_requests,
+)
 from sizer.sizing.reasons import Binding, BindingKind, Preference, QuoteToSettle
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, binding_of, preference_of, search
 from sizer.sizing.result import DesignAnswer, PlannedYear
@@ -24,9 +38,150 @@ from sizer.sizing.search.feasibility import design_space, evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, quotes_to_settle
+from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class TeamDemand:
+    """Demand of one year's team on one kind of server."""
+
+    n_servers: float  # fewest with which every kind of job meets its queue-wait target; inf: no count examined does
+    bytes_per_s: float  # read by all jobs together on the year-1 servers
+
+
+def limits_over_time(
+    planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration
+) -> tuple[CapacityLimit, ...]:
+    """Load on each limit of one platform's year-1 equipment, and on each limit of the request, in every year.
+
+    ``planner``: of the platform; the first of its needs is the fixed equipment. ``years``: designs of every year. In
+    order of the year in which they are exceeded; then the others, the highest load first.
+
+    Rates are those that each stage alone reaches with the requested confidence: together the stages may miss the
+    target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
+    capacity of the year-1 switches, racks and PDUs.
+    """
+    platform, needs, request = planner.platform, planner.needs, planner.request
+    servers, nodes = zip(*((size.n_servers, size.storage_nodes) for size in needs), strict=True)
+    sized = quantities(platform, servers, nodes, **room_of(request, planner.catalog))
+    limits = [
+        *_rates(planner, float(sized.gateway_bytes_per_s[0]), years, calibration),
+        *_space_and_power(platform, sized, request),
+        *_stated_limits(needs, sized, request),
+    ]
+    never = math.inf
+    return tuple(sorted(limits, key=lambda limit: (limit.year or never, -limit.loads[-1])))
+
+
+def _rates(
+    planner: PurchasePlanner, gateway: float, years: Sequence[PartCounts], calibration: Calibration
+) -> list[CapacityLimit]:
+    """Loads on the stages of the year-1 cluster, and on its storage capacity."""
+    loads: dict[LimitKind, list[float]] = {}
+    platform, first, catalog = planner.platform, planner.needs[0], planner.catalog
+    teams = _teams(planner, years)
+    for year, counts in enumerate(years):
+        request, works = counts.request, counts.evaluated.works
+        of_year: dict[LimitKind, float] = {}
+        team_bytes_per_s = teams[year].bytes_per_s if teams else 0.0
+        for work in works:
+            arguments = (request, work, platform, [first.n_servers], first.storage_nodes, gateway, catalog, calibration)
+            try:
+                of_work = _stage_loads(run_on(*arguments), request, work, gateway, team_bytes_per_s)
+            except InfeasibleError:  # not even starting a run leaves time
+                of_work = {LimitKind.GPU_RATE: math.inf}
+            of_year |= {kind: max(load, of_year.get(kind, 0.0)) for kind, load in of_work.items()}
+        tiers = storage_tiers(platform, first.storage_nodes, storage_demand(works, request.data), request.data)
+        if full := [tier.planned_bytes / tier.usable_bytes for tier in tiers if tier.usable_bytes > 0]:
+            of_year[LimitKind.STORAGE_CAPACITY] = max(full)
+        for kind, load in of_year.items():
+            loads.setdefault(kind, []).append(load)
+    limits = [CapacityLimit(kind, tuple(of_years), is_gradual=True) for kind, of_years in loads.items()]
+    if teams:
+        waits = tuple(team.n_servers / first.n_servers for team in teams)
+        limits.append(CapacityLimit(LimitKind.QUEUE_WAIT, waits, is_gradual=False))
+    return limits
+
+
+def _stage_loads(
+    run: WorkloadRun, request: SizingRequest, work: ResolvedWorkload, gateway: float, team_bytes_per_s: float
+) -> dict[LimitKind, float]:
+    """Load on each stage at the rate that it reaches with the requested confidence, team reads included."""
+    slow = 1 - evaluate.least_chance(evaluate.share_of(request))
+    warm, cold = float(run.need.samples_per_s[0]), float(run.need.cold_samples_per_s[0])
+    # A cached data set's first epoch is given time from the margin of the servers, which is no load on these.
+    least = evaluate.required_samples_per_s(work, run.length, run.calibration)
+    of_servers = 1.0 if least is None else float(least.flat[0] / run.need.gpu_samples_per_s[0])
+    busy = work.request.target.gpus_busy
+    n_gpus = float(run.servers[0] * run.cols.gpus_per_server[0])
+    gpus = run.warm.gpu.widened(run.need.gpu_log_sd)
+    loads = {
+        LimitKind.GPU_RATE: busy / n_gpus
+        if busy is not None
+        else float(of_servers * run.need.gpu_samples_per_s[0] / gpus.quantile(slow)[0]),
+        LimitKind.HOST_DECODE: float(of_servers * warm / run.warm.decode.quantile(slow)[0]),
+        LimitKind.HOST_LINK: float(of_servers * warm / run.warm.host_link.quantile(slow)[0]),
+        LimitKind.STORAGE_READS: max(
+            float(warm / run.warm.storage.quantile(slow)[0]),
+            float(cold / run.cold.storage.quantile(slow)[0]),
+            float(team_bytes_per_s / run.side.read.quantile(slow)[0]),
+        ),
+    }
+    reads = read_demand_bytes_per_s([warm, cold], work.sample_bytes, [float(run.comp.hit_fraction[0]), 0.0])
+    exchanged = float(run.comp.exchanged_bytes[0]) * np.array([warm, cold])
+    if math.isfinite(gateway):
+        loads[LimitKind.GATEWAY_UPLINKS] = max(float(reads.max()), team_bytes_per_s) / gateway
+    if math.isfinite(float(run.side.server_nic_bytes_per_s[0])):
+        carried = max(float((reads + exchanged).max()), team_bytes_per_s)
+        loads[LimitKind.SERVER_PORTS] = carried / float(run.side.server_nic_bytes_per_s[0])
+    return loads
+
+
+def _space_and_power(platform: Platform, sized: Quantities, request: SizingRequest) -> list[CapacityLimit]:
+    """Loads of the cluster of each year on the year-1 switches, racks and PDUs."""
+    of_networks = []
+    for network in sized.networks:
+        # Ports of leaves: those of spines take no end point.
+        ports = int(network.end_points[0] + network.leaf_ports_free[0])
+        if network.switch is not None and ports:
+            of_networks.append((network.end_points / ports).tolist())
+    highest = tuple(max(column) for column in zip(*of_networks, strict=True))
+    limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False)] if of_networks else []
+    racks = int(sized.racks[0])
+    if racks:
+        units = racks * float(platform.rack.height_u.value)
+        limits.append(CapacityLimit(LimitKind.RACK_UNITS, tuple((sized.rack_units / units).tolist()), is_gradual=False))
+        pdus = sum(int(part.quantity[0]) for part in sized.components if part.item == platform.pdu.id)
+        # Either of two sides carries all, or all PDUs but one of each rack, or all of them.
+        carrying = {"2N": pdus / 2, "N+1": pdus - racks, "N": pdus}[platform.site.feeds]
+        watts = carrying * platform.pdu.capacity_w.value
+        if request.limits.rack_power_w is not None:
+            watts = min(watts, racks * request.limits.rack_power_w)
+        limits.append(
+            CapacityLimit(LimitKind.POWER_FEEDS, tuple((sized.power_max_w / watts).tolist()), is_gradual=False)
+        )
+    return limits
+
+
+def _stated_limits(needs: Sequence[ClusterSize], sized: Quantities, request: SizingRequest) -> list[CapacityLimit]:
+    """Loads of the cluster of each year on the limits that the request states."""
+    limits = request.limits
+    servers = np.array([size.n_servers for size in needs])
+    stated = (
+        (LimitKind.REQUESTED_RACKS, sized.racks, limits.racks),
+        (LimitKind.REQUESTED_POWER, sized.power_max_w, limits.power_w),
+        (LimitKind.REQUESTED_RACK_UNITS, sized.rack_units, limits.rack_units),
+        (LimitKind.REQUESTED_SERVERS, servers, limits.servers),
+    )
+    return [
+        CapacityLimit(kind, tuple((taken / most).tolist()), is_gradual=False, is_of_request=True)
+        for kind, taken, most in stated
+        if most is not None
+    ]
 
 
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
@@ -50,7 +205,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     fitted = calibration if calibration is not None else stored_calibration()
     covered = covered_years(request, catalog, fitted)
     growth = growth_of(request)
-    platforms = tuple(_platform_growth(planner, covered, catalog, fitted) for planner in covered.planners)
+    platforms = tuple(_platform_growth(planner, covered.years, fitted) for planner in covered.planners)
     return GrowthPlan(
         growth,
         covered.requests,
@@ -140,34 +295,25 @@ def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[P
         needs, binding = found
         sizes = list(dict.fromkeys(needs))
         by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
-        if _meets_limits(by_size, platform, years[-1]):
+        parts, last = by_size.quantities, years[-1]
+        cost, _ = row_cost(parts.components, catalog, last.prices.fitted(platform), last.request.currency)
+        # The storage of a size may be larger than that of the year's own need.
+        if all(bool(is_met.all()) for is_met in last.limits_of(parts, cost).values()):
             meets = _meets(years, index, sizes)
             yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, binding, sizes, by_size, meets)
 
 
-def _platform_growth(
-    planner: PurchasePlanner, covered: CoveredYears, catalog: Catalog, calibration: Calibration
-) -> PlatformGrowth:
-    years, needs = covered.years, planner.needs
-    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
+def _platform_growth(planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration) -> PlatformGrowth:
     recommended, criterion, deciding = planner.recommended()
     return PlatformGrowth(
         platform=planner.platform,
-        needs=needs,
+        needs=planner.needs,
         recommended=recommended,
         alternatives=planner.alternatives(),
         criterion=criterion,
         deciding_prices=deciding,
         has_unknown_power=bool(planner.by_size.quantities.unknown_power),
-        limits=limits_over_time(
-            planner.platform,
-            needs,
-            [year.request for year in years],
-            _teams(years, index, needs[0]),
-            covered.request,
-            catalog,
-            calibration,
-        ),
+        limits=limits_over_time(planner, years, calibration),
     )
 
 
@@ -189,9 +335,10 @@ def _needs(years: Sequence[PartCounts], index: int) -> tuple[tuple[ClusterSize, 
     return tuple(needs), binding
 
 
-def _teams(years: Sequence[PartCounts], index: int, first: ClusterSize) -> list[TeamDemand]:
+def _teams(planner: PurchasePlanner, years: Sequence[PartCounts]) -> list[TeamDemand]:
     """Demand of every year's team on a kind of server; empty without a team."""
-    demands = []
+    demands, first = [], planner.needs[0]
+    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
     for counts in years:
         evaluated, team = counts.evaluated, counts.evaluated.team
         if team is None:
@@ -214,12 +361,6 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
             at = int(np.searchsorted(evaluated.space.sizes, size.n_servers))  # large sizes are steps apart
             meets[number, place] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
     return meets
-
-
-def _meets_limits(by_size: SizeQuantities, platform: Platform, last: PartCounts) -> bool:
-    """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
-    cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices.fitted(platform), last.request.currency)
-    return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, cost).values())
 
 
 @dataclass(frozen=True)
@@ -253,9 +394,7 @@ def first_purchases(
         return None
     planners = covered.planners[:1] if only_first else covered.planners
     designs = tuple(
-        _design(
-            planner, request, covered.workloads[0], catalog, calibration, is_documented=not only_first and place == 0
-        )
+        _design(planner, covered.workloads[0], calibration, is_documented=not only_first and place == 0)
         for place, planner in enumerate(planners)
     )
     if only_first:
@@ -278,15 +417,9 @@ def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[P
 
 
 def _design(
-    planner: PurchasePlanner,
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
-    catalog: Catalog,
-    calibration: Calibration,
-    *,
-    is_documented: bool,
+    planner: PurchasePlanner, works: Sequence[ResolvedWorkload], calibration: Calibration, *, is_documented: bool
 ) -> DesignAnswer:
-    recommended, *_ = planner.recommended()
+    request, catalog, (recommended, *_) = planner.request, planner.catalog, planner.recommended()
     first, last = recommended.sizes[0], recommended.sizes[-1]
     if recommended.is_prepared and last.n_servers > first.n_servers:
         # The network of the last year is installed: what comes later has its ports, and brings its racks.

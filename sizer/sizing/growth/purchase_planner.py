@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.power import device_power, energy_kwh_per_year
 from sizer.physical.roles import Role
+from sizer.sizing.design.evaluate_design import room_of
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName, growth_of
 from sizer.sizing.reasons import Binding
 from sizer.sizing.search.main_items import ranking_currency
@@ -82,15 +84,7 @@ def count_sizes(
     network is prepared, every device uses its port of the last size's port map from the start, so that no link moves.
     """
     servers, nodes = (np.array(column, dtype=np.int64) for column in zip(*sizes, strict=True))
-    sized = quantities(
-        platform,
-        servers,
-        nodes,
-        catalog=catalog,
-        limits=request.limits,
-        existing=request.existing,
-        fabric=request.fabric,
-    )
+    sized = quantities(platform, servers, nodes, **room_of(request, catalog))
     wires = wiring(platform, shape(platform, servers, nodes, request.fabric), request.fabric)
     links: dict[str, Ints] = {}
     for link in wires.links:
@@ -156,35 +150,14 @@ def moved_links(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[Connect
     ``n_servers``, ``storage_nodes``: the larger size, no smaller in either. Returns an empty tuple, too, where the
     platform does not reach the size.
     """
-    platform, catalog = plan.inputs.platform, plan.catalog
-    limits, existing = plan.inputs.limits, plan.inputs.existing
-    later = plan.inputs.fabric.model_copy(update={"spare_servers": 0})
-    counted = slice_row(
-        quantities(
-            platform,
-            [n_servers],
-            [storage_nodes],
-            catalog=catalog,
-            limits=limits,
-            existing=existing,
-            fabric=later,
-            coolant_unit=next((device.item for device in plan.devices if device.role is Role.COOLANT_UNIT), None),
-        ),
-        0,
-    )
+    platform, inputs = plan.inputs.platform, plan.inputs
+    room: dict[str, Any] = {"catalog": plan.catalog, "limits": inputs.limits, "existing": inputs.existing}
+    room["fabric"] = inputs.fabric.model_copy(update={"spare_servers": 0})
+    unit = next((device.item for device in plan.devices if device.role is Role.COOLANT_UNIT), None)
+    counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room, coolant_unit=unit), 0)
     if counted.violations:
         return ()
-    larger = building_plan(
-        platform,
-        counted,
-        n_servers,
-        storage_nodes,
-        catalog=catalog,
-        limits=limits,
-        existing=existing,
-        fabric=later,
-        standing=plan,
-    )
+    larger = building_plan(platform, counted, n_servers, storage_nodes, **room, standing=plan)
     ends = {_a(link): _z(link) for link in larger.connections}
     return tuple(link for link in plan.connections if ends.get(_a(link)) != _z(link))
 
@@ -390,7 +363,10 @@ class PurchasePlanner:
 
     def _moved(self, before: int, after: int) -> int:
         """Links of an installed size that have another end in a larger one."""
-        if before == after or self._has_same_network(before, after):
+        each = self.by_size.quantities.networks
+        switches = (part for one in each for part in (one.leaves, one.spines, one.cores, one.gateways))
+        # Where no network gets another switch, every link stays at its port.
+        if before == after or all(part[before] == part[after] for part in switches):
             return 0
         if (before, after) not in self.moves:
             size = self.sizes[after]
@@ -398,27 +374,10 @@ class PurchasePlanner:
             self.moves[before, after] = len(moved)
         return self.moves[before, after]
 
-    def _has_same_network(self, before: int, after: int) -> bool:
-        """Whether no network gets another switch, so that every link stays at its port."""
-        switches = [
-            part
-            for network in self.by_size.quantities.networks
-            for part in (network.leaves, network.spines, network.cores, network.gateways)
-        ]
-        return all(part[before] == part[after] for part in switches)
-
     def _plan(self, place: int) -> Plan:
-        size, request = self.sizes[place], self.request
-        return building_plan(
-            self.platform,
-            slice_row(self.by_size.quantities, place),
-            size.n_servers,
-            size.storage_nodes,
-            catalog=self.catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
+        size, parts = self.sizes[place], slice_row(self.by_size.quantities, place)
+        room = room_of(self.request, self.catalog)
+        return building_plan(self.platform, parts, size.n_servers, size.storage_nodes, **room)
 
     def _sequence(self, name: SequenceName, path: Sequence[int], is_prepared: bool) -> PurchaseSequence:
         parts, steps = self._parts(is_prepared), _steps(path)

@@ -17,8 +17,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import compute_side, evaluate, gpu_side, measured_rates
 from sizer.sizing.stages.compute_side import Compute, host_bound
-from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, ServerRows, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, LaidOutRun, ServerRows, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 

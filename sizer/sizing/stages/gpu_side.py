@@ -21,9 +21,8 @@ from sizer.perf.step_terms import EFFICIENCY, INTRA, LAUNCH, TERM_NAMES, StepTer
 from sizer.perf.training_step import InferenceRun, TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory, measured_rates, own_networks, sharding
-from sizer.sizing.stages.laid_out import LaidOutRun
 from sizer.sizing.stages.laid_out_models import laid_out_model
-from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, ServerRows, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, LaidOutRun, ServerRows, compute_groups
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 

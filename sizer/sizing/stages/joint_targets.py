@@ -15,8 +15,7 @@ from sizer.perf.pipeline import Stages, StorageSide
 from sizer.sizing.checks import AnyLimit, Limit
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.compute_side import Compute
-from sizer.sizing.stages.evaluate import Need
-from sizer.sizing.stages.outcomes import ByStage
+from sizer.sizing.stages.evaluate import ByStage, Need
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload

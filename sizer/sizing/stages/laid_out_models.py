@@ -8,8 +8,7 @@ from sizer.catalog.schema import Gpu
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import FactKind
 from sizer.sizing.stages import language_rates, serving_rates
-from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import ServerRows
+from sizer.sizing.stages.platform_columns import LaidOutRun, ServerRows
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.work_kinds import LANGUAGE, SERVING
 

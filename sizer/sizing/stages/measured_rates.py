@@ -18,8 +18,8 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import Z90, normal_quantile
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
-from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.rows import Accelerator, largest_batches, published_runs, sourced_accelerators
+from sizer.calibrate.modern.terms import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.own_networks import filled_share, own_code_rate
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints, Rows
+from sizer.base.arrays import Bools, Floats, Ints, Rows
 from sizer.base.provenance import Sourced
 from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.calibration import Calibration
@@ -145,6 +145,8 @@ def writer_bytes_per_s(platform: Platform, storage_nodes: int, catalog: Catalog)
     return rate if np.isfinite(rate) else _SLOWEST_WRITER_BYTES_PER_S
 
 
+# Above the GPUs of any server.
+_MOST_GPUS = 10_000
 _USUAL_HOST_LINKS = 2.0
 # Links of a GPU generation over PCIe 3.0: 4.0 and 5.0 doubled the rate each, and Hopper and all later ones have 5.0.
 _PCIE_GAIN = {"": 1.0, "pascal": 1.0, "volta": 1.0, "ampere": 2.0, "ada": 2.0}
@@ -291,6 +293,33 @@ class ServerRows:
         return self.n_servers * self.cols.gpus_per_server
 
 
+@dataclass(frozen=True)
+class ServerKind:
+    """Servers that compute alike to what a layout divides."""
+
+    gpu: str
+    gpus_per_server: int  # that work
+    nic_bytes_per_s: float | None  # of a GPU; None: the usual one of its kind
+
+    @classmethod
+    def of(cls, server: str, gpu: str, used: int, fabric: LinkType, catalog: Catalog) -> "ServerKind":
+        return cls(gpu, used, fabric_bytes_per_s(catalog.servers[server], fabric) / used)
+
+
+def server_kinds(hosts: ServerRows) -> tuple[dict[ServerKind, Ints], Ints]:
+    """Servers that compute alike with the rows that have them, and the number of servers of every row."""
+    cols, groups = hosts.cols, hosts.groups
+    codes = np.asarray(cols.compute * _MOST_GPUS + cols.gpus_per_server, dtype=np.int64)
+    every = np.broadcast_to(codes, hosts.shape).reshape(-1)
+    found: dict[ServerKind, list[Ints]] = {}
+    for code in np.unique(codes).tolist():
+        of, used = groups[code // _MOST_GPUS], code % _MOST_GPUS
+        one = ServerKind.of(of.server, of.gpu, used, of.fabric, hosts.catalog)
+        found.setdefault(one, []).append(np.flatnonzero(every == code))
+    servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
+    return {one: np.concatenate(rows) for one, rows in found.items()}, servers
+
+
 def is_narrowed(fabric: Fabric) -> bool:
     """Whether a fabric leaves less than the line rates."""
     return fabric.oversubscription > 1 or fabric.rails_apart
@@ -387,3 +416,18 @@ def host_cores(server: Server, catalog: Catalog) -> float:
 def cache_bytes(platform: Platform) -> float:
     """Memory of a server that can hold the data set: what GPUs' copies and the operating system leave. [B]"""
     return page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu)
+
+
+@dataclass(frozen=True)
+class LaidOutRun:
+    """Rates by the best layout of every row. Arrays over the rows."""
+
+    median_samples_per_s: Floats  # tokens of a training over days, with interruptions; requests of a model in use
+    log_sd: Floats
+    fits: Bools
+    replicas: Floats  # that hold the model each
+    timely: Floats | None = None  # probability that first tokens keep their limit; None where nobody waits
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate under some draws: no term of a step moves it, its scatter alone does. [samples/s]"""
+        return np.asarray(self.median_samples_per_s + 0 * values[..., 0])

@@ -18,15 +18,17 @@ from sizer.base.quantities import duration, si
 from sizer.base.units import HOUR_S
 from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.serving import calibration
-from sizer.calibrate.serving.deployment import Deployment, missing_facts, replicas_of
-from sizer.calibrate.serving.layouts import (
+from sizer.calibrate.serving.deployment import (
     MOST_GUESSED,
+    Deployment,
     engines_on,
     fits_inside,
     is_untried,
     layouts_inside,
     layouts_over,
+    missing_facts,
     points_of,
+    replicas_of,
     runs_on,
     weights_on,
 )
@@ -36,8 +38,7 @@ from sizer.catalog.schema import Gpu
 from sizer.perf.serving.percentiles import TPOT_RATIOS, first_token_ratio
 from sizer.perf.serving.replica import FOUR_BITS, RESERVED_BYTES
 from sizer.physical.platform import Platform
-from sizer.sizing.stages.laid_out import LaidOutRun
-from sizer.sizing.stages.platform_columns import ServerRows, fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import LaidOutRun, ServerKind, ServerRows, server_kinds
 from sizer.workload.optional_tables import far_off
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.serving import LoadKind, NightWork, ServingWork
@@ -68,19 +69,8 @@ _ALIKE_STAY = 2 / 3
 # Share of a server's memory that may hold earlier prompts: the system and the engine have the rest. Assumed.
 _OFFLOADED = 0.5
 _NARROW = "nvfp4"
-# Above the GPUs of any server.
-_MOST_GPUS = 10_000
 # Generations of GPUs with published rows of serving.
 _MEASURED = ("ampere", "ada", "hopper", "blackwell", "cdna3", "cdna4")
-
-
-@dataclass(frozen=True)
-class _Servers:
-    """Servers that compute alike."""
-
-    gpu: str
-    gpus_per_server: int  # that serve
-    nic_bytes_per_s: float  # of a GPU
 
 
 @dataclass(frozen=True)
@@ -299,7 +289,7 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
     assert work.serving is not None
     shape, catalog = hosts.shape, hosts.catalog
     asked = (work.serving, *work.serving.shares_with)
-    kinds, servers = _kinds(hosts)
+    kinds, servers = server_kinds(hosts)
     tables = [_tables(one.unloaded, tuple(kinds), catalog) for one in asked]
     rate, sd, fits, replicas = (np.zeros(servers.size) for _ in range(4))
     timely = np.ones(servers.size)
@@ -323,23 +313,9 @@ def serving_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
     )
 
 
-def _kinds(hosts: ServerRows) -> tuple[dict[_Servers, Ints], Ints]:
-    """Servers that compute alike with the rows that have them, and the number of servers of every row."""
-    cols, groups = hosts.cols, hosts.groups
-    codes = np.asarray(cols.compute * _MOST_GPUS + cols.gpus_per_server, dtype=np.int64)
-    every = np.broadcast_to(codes, hosts.shape).reshape(-1)
-    found: dict[_Servers, list[Ints]] = {}
-    for code in np.unique(codes).tolist():
-        of, used = groups[code // _MOST_GPUS], code % _MOST_GPUS
-        one = _servers(of.server, of.gpu, used, of.fabric, hosts.catalog)
-        found.setdefault(one, []).append(np.flatnonzero(every == code))
-    servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
-    return {one: np.concatenate(rows) for one, rows in found.items()}, servers
-
-
 def night_share(night: NightWork, hosts: ServerRows) -> Floats:
     """Share of the GPUs of every row that models in use leave in the busiest hour of a night."""
-    kinds, servers = _kinds(hosts)
+    kinds, servers = server_kinds(hosts)
     taken = np.zeros(servers.size)
     for work in night.serves:
         tables = _tables(work.unloaded, tuple(kinds), hosts.catalog)
@@ -361,7 +337,7 @@ def serving_answer(
     if work.serving is None:
         return None
     asked = work.serving
-    one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    one = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     works = (asked, *asked.shares_with)
     layouts = [_tables(each.unloaded, (one,), catalog)[one] for each in works]
     if not layouts[0]:
@@ -388,7 +364,9 @@ def serving_answer(
         is_open=asked.comes_at_random,
     )
     first_sd = float(np.hypot(rates.ttft_log_sd, first_sds)[0])
-    tpot, (later, later_sd) = _estimate(rates, "tpot"), TPOT_RATIOS.at(asked.percentile)
+    # Of an answer of one token no later one is known.
+    tpot = Estimate.log_normal(float(rates.tpot_s[0]), np.nan_to_num(float(rates.tpot_log_sd[0])))
+    later, later_sd = TPOT_RATIOS.at(asked.percentile)
     served, most, _ = (float(one) * replicas for one in rates.requests_per_s)
     gpu = replicas_of([layout.deployment])
     bare = replicas_of([replace(layout.deployment, adapters=0)])
@@ -486,7 +464,7 @@ def _counted(work: ServingWork, active: float | None) -> float | None:
 
 
 def _without_cache(
-    work: ServingWork, one: _Servers, layout: _Layout, replicas: int, catalog: Catalog
+    work: ServingWork, one: ServerKind, layout: _Layout, replicas: int, catalog: Catalog
 ) -> WithoutCache | None:
     """The replicas of a design without the cached share, and how many servers would then do."""
     asked = work.asked_rate
@@ -521,7 +499,7 @@ def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: 
 
 
 def _narrow_gain(
-    work: ServingWork, one: _Servers, layouts: Sequence[_Layout], weights: str, catalog: Catalog
+    work: ServingWork, one: ServerKind, layouts: Sequence[_Layout], weights: str, catalog: Catalog
 ) -> float | None:
     narrow = replace(work.unloaded, precision=_NARROW, measured=())
     is_open = work.precision == "mixed" and weights == "fp8" and work.shape.published_in is None
@@ -560,7 +538,7 @@ def serving_error_text(
     work: ServingWork, platform: Platform, gpus_per_server: int, n_servers: int, catalog: Catalog
 ) -> str:
     """Why the GPUs of some servers serve nothing within the limits, in the words of an error; "" where they do."""
-    one = _servers(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    one = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     layouts, gpu = _tables(work.unloaded, (one,), catalog)[one], platform.gpu
     within = [each for each in layouts if each.servers <= n_servers] or list(layouts)
     layout = max(within, key=lambda each: each.order, default=None)
@@ -617,11 +595,6 @@ def is_unserved(gpu: Gpu) -> bool:
     return (gpu.generation or "") not in _MEASURED
 
 
-def _servers(server: str, gpu: str, used: int, fabric: object, catalog: Catalog) -> _Servers:
-    rate = fabric_bytes_per_s(catalog.servers[server], fabric) / used  # type: ignore[arg-type]
-    return _Servers(gpu, used, rate)
-
-
 @lru_cache(maxsize=64)
 def calibration_of(work: ServingWork, catalog: Catalog) -> calibration.ServingCalibration:
     """What is known of rates, after those that the customer measured of one replica each, in its fastest layout.
@@ -654,16 +627,18 @@ def far_request_rates(work: ServingWork, catalog: Catalog) -> list[float]:
 
 
 @lru_cache(maxsize=64)  # every question about one request asks for the same
-def _tables(work: ServingWork, alike: tuple[_Servers, ...], catalog: Catalog) -> dict[_Servers, tuple[_Layout, ...]]:
+def _tables(
+    work: ServingWork, alike: tuple[ServerKind, ...], catalog: Catalog
+) -> dict[ServerKind, tuple[_Layout, ...]]:
     """Layouts of every kind of servers, the best first: inside one, and over some where one has little room.
 
     None where the catalogue does not say enough of the GPU.
     """
 
-    def of(one: _Servers) -> tuple[ServingWork, Gpu, int]:
+    def of(one: ServerKind) -> tuple[ServingWork, Gpu, int]:
         return work, catalog.gpus[one.gpu], one.gpus_per_server
 
-    def layouts(one: _Servers) -> list[tuple[Deployment, int]]:
+    def layouts(one: ServerKind) -> list[tuple[Deployment, int]]:
         inside = [(each, 1) for each in layouts_inside(*of(one), catalog)]
         over = () if fits_inside(*of(one), catalog) else layouts_over(*of(one), one.nic_bytes_per_s, catalog)
         return [*inside, *over]
@@ -761,10 +736,10 @@ def _shares(
 
 
 def _rated(
-    work: ServingWork, layouts: dict[_Servers, list[tuple[Deployment, int]]], catalog: Catalog
-) -> dict[_Servers, tuple[_Layout, ...]]:
+    work: ServingWork, layouts: dict[ServerKind, list[tuple[Deployment, int]]], catalog: Catalog
+) -> dict[ServerKind, tuple[_Layout, ...]]:
     flat = [(one, deployment, servers) for one, each in layouts.items() for deployment, servers in each]
-    found: dict[_Servers, list[_Layout]] = {one: [] for one in layouts}
+    found: dict[ServerKind, list[_Layout]] = {one: [] for one in layouts}
     if not flat:
         return dict.fromkeys(layouts, ())
     load = _largest_load(work, [each for _, each, _ in flat], catalog)
@@ -878,11 +853,6 @@ def _at_load(work: ServingWork, layout: _Layout, replicas: int) -> tuple[float, 
         return layout.concurrency, "most"
     # Fewer in flight are served faster.
     return float(layout.load_at(each)), "sure" if asked is None else "asked"
-
-
-def _estimate(rates: calibration.ServingRates, of: str) -> Estimate:
-    value, sd = (float(getattr(rates, f"{of}_{part}")[0]) for part in ("s", "log_sd"))
-    return Estimate.log_normal(value, np.nan_to_num(sd))  # of an answer of one token no later one is known
 
 
 # Loads of the curve, and how many times the most within the limits it goes on.

@@ -15,8 +15,14 @@ from sizer.calibrate.language.calibration import (
     language_calibration,
     newest_round,
 )
-from sizer.calibrate.language.cases import LanguageCase, arrays, cases_of
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format
+from sizer.calibrate.language.cases import (
+    LanguageCase,
+    LanguageRow,
+    arrays,
+    cases_of,
+    load_language_rows,
+    number_format,
+)
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.calibrate.reports import MEMORY, RATE, TIME, validate_language
 from tests.factories import examples

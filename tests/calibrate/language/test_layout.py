@@ -7,9 +7,7 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.layout import CONTRADICTION, usual_degrees
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows
-from sizer.calibrate.language.shapes import shape_values
+from sizer.calibrate.language.cases import CONTRADICTION, LanguageRow, load_language_rows, shape_values, usual_degrees
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.calibrate.reports import FLOP, MEMORY, RATE, TIME, validate_language
 from tests.calibrate.language.test_wordings import case_of, first, shipped

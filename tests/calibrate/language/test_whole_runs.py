@@ -6,7 +6,7 @@ import pytest
 from sizer import SizingRequest, size
 from sizer.calibrate.engine import priors
 from sizer.calibrate.language.calibration import language_calibration, stack_worths
-from sizer.calibrate.language.rows import TUNED, load_language_rows, stack_named
+from sizer.calibrate.language.cases import TUNED, load_language_rows, stack_named
 from sizer.calibrate.language.whole_runs import load_trainings, predicted_days, whole_run_accuracy, whole_runs
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.stages.language_rates import rate_of_training
@@ -54,8 +54,8 @@ def test_published_order_of_megatron_and_fsdp():
 
 def test_tuned_software_counts_its_faster_launches():
     """Of one layout the ratio is that of the two rates themselves: effects, and kernels that start faster."""
-    from sizer.calibrate.language.fit import step_law
-    from sizer.sizing.stages.language_layouts import LayoutQuestion, inputs_of, search_layouts
+    from sizer.calibrate.language.calibration import step_law
+    from sizer.sizing.stages.language_rates import LayoutQuestion, inputs_of, search_layouts
     from tests.factories import examples
 
     catalog, calibration = examples.catalog(), language_calibration()

@@ -7,11 +7,18 @@ import pytest
 
 from sizer.base.errors import RequestError
 from sizer.calibrate.language.calibration import language_calibration
-from sizer.calibrate.language.cases import LanguageCase, cases_of
-from sizer.calibrate.language.rows import LanguageRow, load_language_rows, number_format, stack_named
-from sizer.calibrate.language.shapes import check_software, gpu_asked
+from sizer.calibrate.language.cases import (
+    LanguageCase,
+    LanguageRow,
+    cases_of,
+    check_software,
+    gpu_asked,
+    load_language_rows,
+    number_format,
+    stack_named,
+)
 from sizer.calibrate.notes import FitNote
-from sizer.sizing.stages.language_layouts import LayoutQuestion, search_layouts
+from sizer.sizing.stages.language_rates import LayoutQuestion, search_layouts
 from sizer.workload.transformer.number_formats import formats_of
 from tests.factories import examples
 

@@ -9,16 +9,17 @@ from scipy.sparse import csc_array, eye_array
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.engine import Fit
-from sizer.calibrate.modern.design_rates import MeasuredSystem, system_rates
 from sizer.calibrate.modern.rows import ModernRow, load_modern, micro_batch, published_runs
 from sizer.calibrate.modern.terms import (
     STEPS,
     TRAININGS,
+    MeasuredSystem,
     Training,
     digest_of_rows,
     modern_calibration,
     prior_of,
     step_parts,
+    system_rates,
 )
 from sizer.calibrate.notes import FitNote, RowUse
 from sizer.calibrate.reports import predict, validated_rows
@@ -125,8 +126,8 @@ def test_a_row_of_sxm_boards_never_exchanges_over_pcie(link, tmp_path):
     ("lines", "says"),
     [
         (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,1e-9,1,1,1",), "csv:2: global_batch = 1e-09: must be at least 1"),
-        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,1_000,1",), "csv:2: rate_train_s = '1_000': must be a number"),
-        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,\u0663,1",), "rate_train_s = '\u0663': must be a number"),
+        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,1_000,1",), "csv:2: rate_train_s: '1_000' is not a number"),
+        (("a,v5.0,x,y,resnet,1,8,b200-sxm-180gb,,256,1,\u0663,1",), "rate_train_s: '\u0663' is not a number"),
         (("a,v5.0,x,y,resnet,1,7.5,b200-sxm-180gb,,256,1,1,1",), "accels = 7.5: must be a whole number"),
         ((RESNET, RESNET), "csv:3: id 'a' is used by line 2 already; ids are unique"),
     ],

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.serving.calibration import LatencyLimits, serving_calibration
 from sizer.calibrate.serving.cases import TOKENS, TPOT, ServingCase, cases_of, predict
-from sizer.calibrate.serving.deployment import Deployment, ServingPoints, missing_facts, model_of, served_model
-from sizer.calibrate.serving.layouts import is_untried
+from sizer.calibrate.serving.deployment import (
+    Deployment,
+    ServingPoints,
+    is_untried,
+    missing_facts,
+    model_of,
+    served_model,
+)
 from sizer.calibrate.serving.rows import CLOSED_LOOP, load_serving_rows, memory_facts
 from sizer.catalog.schema import TransformerShape
 from tests.factories.requests import CATALOG

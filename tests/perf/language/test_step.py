@@ -194,7 +194,7 @@ def test_recomputing_keeps_the_input_of_each_layer():
 
 
 def test_parameters_of_the_schema_are_those_of_the_physics():
-    from sizer.calibrate.language.shapes import shape_values
+    from sizer.calibrate.language.cases import shape_values
     from sizer.perf.language.step import Shapes
     from tests.factories import examples
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, size
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.language.rows import load_language_rows
+from sizer.calibrate.language.cases import load_language_rows
 from sizer.physical.platforms import platforms
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind, Limit

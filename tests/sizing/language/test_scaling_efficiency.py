@@ -53,7 +53,7 @@ def test_a_gpu_that_exchanges_gradients_does_no_more_than_one_alone(dnn, dataset
     (work,) = resolved(asked, catalog(), stored_calibration())
     run = run_on(asked, work, platform, n_servers, 1, np.inf, catalog(), stored_calibration())
     rate = float(run.comp.gpu.median[0])
-    efficiency = scaling_efficiency_of(run.work, platform, run, run, rate, catalog(), stored_calibration())
+    efficiency = scaling_efficiency_of(platform, run, run, rate, catalog())
     assert 0.8 < efficiency <= 1
 
 

@@ -21,8 +21,8 @@ from sizer.questions.team.analysis import team_model
 from sizer.questions.what_if.input_grid import fixed_design_along
 from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
 from sizer.sizing.constraints.team_limits import job_facts
+from sizer.sizing.design.evaluate_design import smaller_sizes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.workload.team import Team
 from tests.factories.examples import catalog, most_in, sized
 

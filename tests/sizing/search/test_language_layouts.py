@@ -15,7 +15,7 @@ from sizer.calibrate.language.cases import arrays, gpu_of_case
 from sizer.perf.gpu_memory import FITS_PROBABILITY, REFUSED
 from sizer.perf.language.step import FILLED
 from sizer.present.text.layouts import layouts_text, sharding_text
-from sizer.sizing.stages.language_layouts import LayoutQuestion, published_layouts, search_layouts
+from sizer.sizing.stages.language_rates import LayoutQuestion, published_layouts, search_layouts
 from sizer.workload.transformer.layout_pins import LayoutPins
 from tests.factories import examples
 

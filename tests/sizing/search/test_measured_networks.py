@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.engine import StoredFits, kind_of
-from sizer.calibrate.modern.design_rates import MeasuredSystem, SystemRates, convergence_of, system_rates
 from sizer.calibrate.modern.rows import ModernRow, largest_batches
-from sizer.calibrate.modern.terms import RATE, STEPS, modern_calibration
+from sizer.calibrate.modern.terms import (
+    RATE,
+    STEPS,
+    MeasuredSystem,
+    SystemRates,
+    convergence_of,
+    modern_calibration,
+    system_rates,
+)
 from sizer.calibrate.notes import FitNote
 from sizer.catalog.loader import load_catalog, shipped_catalog
 from sizer.guide.pdf.render import guide_html
