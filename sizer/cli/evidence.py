@@ -15,14 +15,6 @@ def validate_command(
         list[Path] | None,
         typer.Argument(help="Observation files (CSV). Default: the built-in ones.", metavar="[FILE.csv ...]"),
     ] = None,
-    report_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            help="Write the report as a web page (HTML). Goes in 0.15: the app shows it.",
-            metavar="FILE.html",
-        ),
-    ] = None,
     ids_dir: Annotated[
         Path | None,
         typer.Option("--with-ids", help="Write a copy of each file with its id columns filled in.", metavar="FOLDER"),
@@ -57,12 +49,6 @@ def validate_command(
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")
-    if report_file is not None:
-        from sizer.evidence.page import evidence_html
-
-        page = evidence_html(report, catalog.sources).encode()
-        write_whole(report_file.parent, {report_file.name: page})
-        print_message(f"evidence: {report_file}; the option goes in 0.15, see the page Evidence of the app")
 
 
 def calibrate_command(as_json: AsJson = False) -> None:

@@ -1,4 +1,4 @@
-"""Tables of the evidence page: accuracy targets, largest errors, reasons for missing predictions, every group."""
+"""Tables of the evidence: accuracy targets, reasons for missing predictions, every group."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +15,6 @@ from sizer.evidence.validation_text import MEASURES
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.words import capital, percent, plural
 
-_WORST_ROWS = 12
-_WORST_GROUPS = 6
 # A file may name thousands of sources or reasons; a page that lists them all is not read.
 _MOST_LINES = 60
 # A group without a row that is predicted with its source held out.
@@ -75,68 +73,6 @@ def _target(target: AccuracyTarget) -> str:
 def _measured(target: AccuracyTarget) -> str:
     # Three digits: 6.03 % misses a limit of 6 %, and the reader must see why.
     return f"{significant(100 * target.value)}{NARROW_SPACE}%" if math.isfinite(target.value) else "not known"
-
-
-def worst_groups_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Source], remark: str) -> Table | None:
-    """Kinds of number and sources with the largest errors; None where no group is large enough."""
-    groups = [
-        (title, name, one)
-        for title, key, name in (
-            ("Kinds of number", facts.kind_name, Cell),
-            ("Sources", source_of, source_cell(sources)),
-        )
-        for one in facts.worst_groups(rows, key, _WORST_GROUPS)
-    ]
-    if not groups:
-        return None
-    fields: list[Field[tuple[str, Callable[[str], Cell], Summary]]] = [
-        Field("Group", lambda group: group[1](group[2].name), width=46),
-        Field("Rows", lambda group: grouped(group[2].predicted_rows), "right", 8),
-        Field("Median error", lambda group: facts.size_text(group[2].median_error), "right", 11),
-        Field("Direction", lambda group: facts.tendency(group[2]), width=15),
-        Field("Inside 90 % interval", lambda group: _coverage(group[2]), width=20),
-    ]
-    caption = f"Groups of {facts.MIN_GROUP} rows or more with the largest errors{remark}"
-    return record_table("worst-groups", caption, groups, fields, group=lambda group: group[0])
-
-
-def _coverage(one: Summary) -> str:
-    return f"{one.inside} of {one.judged_rows}" + (", too narrow" if facts.is_too_narrow(one) else "")
-
-
-def worst_rows_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Source], remark: str) -> Table | None:
-    """Rows with the largest errors; None where no row has an error."""
-    worst = facts.worst_rows(rows, _WORST_ROWS)
-    if not worst:
-        return None
-    lead = "The row" if len(worst) == 1 else f"The {plural(len(worst), 'row')}"
-    error = "error" if len(worst) == 1 else "errors"
-    return record_table(
-        "worst-rows",
-        f"{lead} with the largest {error}{remark}",
-        worst,
-        [
-            Field("Published run", lambda one: _run(one, sources), width=30),
-            Field("Quantity", lambda one: facts.shortened(facts.kind_name(one)), width=18),
-            Field("Published", lambda one: facts.value_text(one.published, one.quantity), "right", 13),
-            Field("Predicted", lambda one: facts.value_text(one.predicted, one.quantity), "right", 13),
-            Field("Error", lambda one: facts.error_text(one.log_error), "right", 14),
-            Field("90 % interval", _interval, width=12),
-        ],
-    )
-
-
-def _run(one: ValidatedRow, sources: Mapping[str, Source]) -> Cell:
-    run = facts.shortened(one.id)
-    if one.source in sources:
-        return Cell(run, cites=(one.source,))
-    return Cell(f"{run}, {source_title(one.source, sources)}")
-
-
-def _interval(one: ValidatedRow) -> Cell:
-    if one.is_covered is None:
-        return Cell("none", is_muted=True)
-    return Cell("inside" if one.is_covered else "outside")
 
 
 def reasons_table(rows: Sequence[ValidatedRow]) -> Table | None:
