@@ -136,10 +136,7 @@ def gpu_inputs(model: WorkloadOnDesign) -> tuple[Row, ...]:
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
     """Formula and inputs of a stage of one workload."""
-    model = evaluated.workloads[workload]
-    if model is None:
-        return StageInputs("", (), ("The catalogue no longer holds the parts of this design.",))
-    return _MAKERS[stage](model)
+    return _MAKERS[stage](evaluated.workloads[workload])
 
 
 def _rate(value: float) -> str:

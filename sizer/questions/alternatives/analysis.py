@@ -334,11 +334,8 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     """Probability that a design meets all targets of a result's request; 0 where it lacks GPUs to keep busy."""
     if any((work.target.gpus_busy or 0) > design.n_gpus for work in result.request.workload):
         return 0.0
-    likely = 1.0
-    for model in EvaluatedDesign(replace(result, design=design), catalog, fitted).workloads:
-        assert model is not None  # the catalogue is that of the result
-        likely *= float(model.run.probability[0])
-    return likely
+    evaluated = EvaluatedDesign(replace(result, design=design), catalog, fitted)
+    return math.prod(float(model.run.probability[0]) for model in evaluated.workloads)
 
 
 def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind) -> Neighbour | None:

@@ -513,15 +513,13 @@ def scale_comparison(
 
     ``evaluated``: the servers, storage and fabric of its design come first in the comparison. ``n_gpus``: GPUs of the
     arrangements, 2 to 10,000; default: those that the design uses. [-] ``only_allowed``: without parts that the request
-    excludes. Without comparisons where the catalogue no longer holds the parts of a design. Raises RequestError if a
-    number of GPUs is out of range, or servers of the design's kind with so many do not hold the networks.
+    excludes. Raises RequestError if a number of GPUs is out of range, or servers of the design's kind with so many do
+    not hold the networks.
     """
     counts = [job_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"the number of GPUs is {count}; allowed are 1 to {MAX_GPUS}")
-    if any(model is None for model in evaluated.workloads):
-        return ScaleComparison(())
     draws = Draws(evaluated.calibration, _DRAWS, streams(_SEED))
     return ScaleComparison(
         tuple(_comparison(evaluated, count, draws, only_allowed=only_allowed) for count in dict.fromkeys(counts))

@@ -281,9 +281,6 @@ def _unpriced(ways: Sequence[ArrangedDesign], catalog: Catalog) -> str:
     return f"Without a published price: {items}."
 
 
-NOTHING = "The catalogue no longer holds the parts of this design, so it cannot be compared."
-
-
 def scale_document(comparison: ScaleComparison, catalog: Catalog) -> dict[str, Any]:
     """The whole comparison."""
     return json_document(
@@ -347,8 +344,6 @@ def _run(run: ArrangementRun, before: ArrangementRun) -> dict[str, object]:
 
 def scale_text(comparison: ScaleComparison, evaluated: EvaluatedDesign) -> str:
     """Tables and sentences of every number of GPUs; ``evaluated``: its design was compared."""
-    if not comparison.comparisons:
-        return NOTHING
     parts = [part for same in comparison.comparisons for part in _parts(same, evaluated)]
     if comparison.scaling_steps:
         numbers = range(len(evaluated.result.design.workloads))

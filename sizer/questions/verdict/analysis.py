@@ -1,25 +1,16 @@
 """Verdict on a design: its claims, each with its number and its threshold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.fabrics import usual_ports
-from sizer.catalog.links import LinkType
 from sizer.physical.networks.ports import nodes_of
-from sizer.questions.verdict.claim import (
-    HITACHI,
-    Claim,
-    DoubleGpusFacts,
-    FabricFacts,
-    GpuWaitFacts,
-    OneServerFacts,
-    SingleServerRun,
-    Threshold,
-    claim_of_threshold,
-)
+from sizer.present.words import plural, sample_unit, stage
+from sizer.questions.verdict.claim import HITACHI, Claim, claim_of_threshold, share_text
 from sizer.questions.verdict.data_claims import data_claims
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.design.verdict import (
@@ -31,6 +22,7 @@ from sizer.sizing.design.verdict import (
     step_samples,
 )
 from sizer.sizing.recommend import search
+from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import all_fit
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.sizing.stages.sharding import gradient_bytes, looked_up_bytes
@@ -41,19 +33,16 @@ LEAST_SPEED_UP = 1.5
 MOST_WAITING = 0.03
 
 
-def _scale_claims(evaluated: EvaluatedDesign, models: Sequence[WorkloadOnDesign]) -> Iterator[Claim]:
+def _scale_claims(evaluated: EvaluatedDesign) -> Iterator[Claim]:
     """Claims in the order of the guide; only those that apply to the design."""
-    yield _one_server(evaluated, models)
-    for model, answer in zip(models, evaluated.result.design.workloads, strict=True):
+    yield _one_server(evaluated)
+    for model, answer in zip(evaluated.workloads, evaluated.result.design.workloads, strict=True):
         if answer.workload.task == "training":
             if not model.exchange_is_in_step:
                 yield _slow_fabric(model)
             yield from _double_gpus(model)
         if answer.kind.reads_data:
-            waiting = _waiting(model)
-            capacity = float(model.run.comp.gpu.median[0])
-            facts = GpuWaitFacts(answer.dnn, capacity, capacity * (1 - waiting.value), waiting.value, answer.bottleneck)
-            yield claim_of_threshold("gpus-wait", "share", model, waiting, facts, ["dell-isilon-dgx1-blog-2018"])
+            yield _gpus_wait(model, answer)
 
 
 def _one_server_meets(evaluated: EvaluatedDesign) -> bool:
@@ -67,113 +56,141 @@ def _one_server_meets(evaluated: EvaluatedDesign) -> bool:
     return any(counts.feasible_of(index).size > 0 for index in hosts)
 
 
-def _one_server(evaluated: EvaluatedDesign, models: Sequence[WorkloadOnDesign]) -> Claim:
+def _one_server(evaluated: EvaluatedDesign) -> Claim:
     result, design = evaluated.result, evaluated.result.design
     holds = design.n_hosts == 1 or _one_server_meets(evaluated)
-    single = next((other for other in (design, *result.platforms) if other.n_hosts == 1), None)
+    server = design.platform.server.name
 
-    facts = OneServerFacts(
-        server=design.platform.server.name,
-        n_servers=design.n_servers,
-        single_server=None if single is None else single.platform.server.name,
-        runs=tuple(_single_server_run(model) for model in models),
-        has_team=result.request.team is not None,
-        confidence=result.request.confidence,
-    )
-    return Claim(
-        key="one-server",
-        workload="",
-        holds=holds,
-        value=1.0 if holds else float(min(other.n_hosts for other in result.platforms)),
-        threshold=1.0,
-        at_most=True,
-        unit="servers",
-        facts=facts,
-        sources=(HITACHI,),
-    )
+    def facts() -> tuple[str, str, str]:
+        single = next((other for other in (design, *result.platforms) if other.n_hosts == 1), None)
+        if not holds and design.n_servers == 1:
+            found = f"One {server} is enough, but it is a rack of several hosts: no single host does the job."
+        elif not holds:
+            found = f"One {server} is not enough: the request needs {grouped(design.n_servers)}."
+        elif single is None:
+            found = "One server of another type than the described one is enough."
+        else:
+            found = f"One {single.platform.server.name} is enough."
+        runs = [_single_run_text(model) for model in evaluated.workloads]
+        if result.request.team is not None:
+            runs.append("the team's jobs must also start within their wait limits")
+        asked = share_text(result.request.confidence)
+        how = f"One {server} with this storage: {'; '.join(runs)}. Required confidence: {asked}."
+        return "One server is enough", found, how
+
+    value = 1.0 if holds else float(min(other.n_hosts for other in result.platforms))
+    return Claim("one-server", "", holds, value, 1.0, True, "servers", facts, (HITACHI,))
 
 
-def _single_server_run(model: WorkloadOnDesign) -> SingleServerRun:
-    """What one server of a design achieves."""
-    run, target = model.run_on(1), model.work.request.target
+def _single_run_text(model: WorkloadOnDesign) -> str:
+    """What one server of a design achieves, compared with the target."""
+    run, target, dnn = model.run_on(1), model.work.request.target, model.work.dnn
+    if target.gpus_busy is not None:
+        gpus = plural(int(run.cols.gpus_per_server[0]), "GPU")
+        return f"it has {gpus} of the {grouped(target.gpus_busy)} to keep fully utilized"
+    if not all_fit([model.work], run.hosts(model.platform, model.catalog)).all():
+        return f"its GPUs do not hold {dnn.name}"
     rate, cold = (part.value for part in run.rates)
-    time_s = None if target.time_to_train_s is None else run.time_s(rate, cold)
-    fits = all_fit([model.work], run.hosts(model.platform, model.catalog))
-    return SingleServerRun(
-        target,
-        model.work.dnn,
-        int(run.cols.gpus_per_server[0]),
-        bool(fits.all()),
-        float(rate[0]),
-        None if time_s is None else float(time_s[0]),
-    )
-
-
-def _compared_links(model: WorkloadOnDesign) -> tuple[LinkType, LinkType]:
-    return model.catalog.links["25gbe"], model.catalog.links["edr"]
-
-
-def _slow_ports(model: WorkloadOnDesign) -> int:
-    """Ports of a server on the slower network: those that it is sold with, else one."""
-    return max(usual_ports(model.platform.server.ports, _compared_links(model)[0]), 1)
-
-
-def _fabric_loss(model: WorkloadOnDesign) -> Threshold:
-    """Rate that 25 GbE loses compared with EDR at the size of a design."""
-    losses = exchange_loss(model, *_compared_links(model), _slow_ports(model))
-    return Threshold(float(losses[min(model.n_servers, MAX_SERVERS) - 1]), LEAST_FABRIC_LOSS)
+    if target.samples_per_s is not None:
+        unit = sample_unit(dnn)
+        return f"{si(float(rate[0]), unit)} at the median, target {si(target.samples_per_s, unit)}"
+    time_s = run.time_s(rate, cold)
+    assert target.time_to_train_s is not None  # a target is one of the three
+    assert time_s is not None
+    return f"{duration(float(time_s[0]))} to train at the median, target {duration(target.time_to_train_s)}"
 
 
 def _slow_fabric(model: WorkloadOnDesign) -> Claim:
-    slow, fast = _compared_links(model)
-    n_ports = _slow_ports(model)
-    losses, loss = exchange_loss(model, slow, fast, n_ports), _fabric_loss(model)
-    paying = np.flatnonzero(losses > LEAST_FABRIC_LOSS)
-    work, server = model.work, model.platform.server
-    exchange_servers = max(model.n_servers, 2)
-    facts = FabricFacts(
-        n_servers=model.n_servers,
-        gpus_per_server=int(model.run.cols.gpus_per_server[0]),
-        loss_fraction=loss.value,
-        first_paying_servers=int(paying[0]) + 1 if paying.size else None,
-        compared_servers=MAX_SERVERS,
-        gradient_bytes=gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work),
-        exchange_servers=exchange_servers,
-        slow_exchange_s=exchange_s(model, slow, exchange_servers, n_ports),
-        fast_exchange_s=exchange_s(model, fast, exchange_servers),
-        slow_bytes_per_s=n_ports * slow.bytes_per_s,
-        fast_bytes_per_s=fabric_bytes_per_s(server, fast),
-        compute_s=step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0]),
-    )
-    return claim_of_threshold("slow-fabric", "share", model, loss, facts, [HITACHI])
+    """Gradient exchange over 25 GbE compared with EDR."""
+    slow, fast = model.catalog.links["25gbe"], model.catalog.links["edr"]
+    server, n_servers = model.platform.server, model.n_servers
+    # Ports of a server on the slower network: those that it is sold with, else one.
+    n_ports = max(usual_ports(server.ports, slow), 1)
+    losses = exchange_loss(model, slow, fast, n_ports)
+    loss = float(losses[min(n_servers, MAX_SERVERS) - 1])
+
+    def facts() -> tuple[str, str, str]:
+        paying, least = np.flatnonzero(losses > LEAST_FABRIC_LOSS), share_text(LEAST_FABRIC_LOSS)
+        pays = f"EDR would gain less than {least} on up to {MAX_SERVERS} servers"
+        if paying.size:
+            first = int(paying[0]) + 1
+            gpus = grouped(first * int(model.run.cols.gpus_per_server[0]))
+            pays = f"EDR gains more than {least} from {plural(first, 'server')} ({gpus} GPUs) on"
+        if n_servers == 1:
+            found = f"25 GbE loses nothing to the gradients: those of one server stay inside it; {pays}."
+        elif loss <= LEAST_FABRIC_LOSS:
+            found = f"25 GbE loses little to the gradients, {share_text(loss)} of the rate; {pays}."
+        else:
+            found = f"EDR pays off for the gradients: 25 GbE would cost {share_text(loss)} of the rate; {pays}."
+        exchanging, work = max(n_servers, 2), model.work
+        sent = gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work)
+        compute_s = step_samples(model, n_servers) / float(model.run.comp.gpu_alone[0])
+        how = (
+            f"A step exchanges {si(sent, 'B')} of gradients. Between {exchanging} servers that takes "
+            f"{_ms(exchange_s(model, slow, exchanging, n_ports))} over the {si(n_ports * slow.bytes_per_s, 'B/s')} of "
+            f"25 GbE and {_ms(exchange_s(model, fast, exchanging))} over the "
+            f"{si(fabric_bytes_per_s(server, fast), 'B/s')} of EDR, as calibrated. "
+            f"{_ms(compute_s)} of computation hides part of it."
+        )
+        return "25 GbE would lose little to the gradients", found, how
+
+    return claim_of_threshold("slow-fabric", "share", model, loss, LEAST_FABRIC_LOSS, facts, [HITACHI])
+
+
+def _ms(seconds: float) -> str:
+    return f"{significant(1e3 * seconds)}{NARROW_SPACE}ms"
 
 
 def _double_gpus(model: WorkloadOnDesign) -> Iterator[Claim]:
     gain = doubling(model)
     if gain is None:
         return
-    facts = DoubleGpusFacts(int(model.run.cols.gpus_per_server[0]) * model.n_servers, gain)
-    number = Threshold(gain.speed_ratio, LEAST_SPEED_UP, at_most=False)
-    yield claim_of_threshold("double-gpus", "ratio", model, number, facts, (HITACHI, "mlperf-v0.6"))
+
+    def facts() -> tuple[str, str, str]:
+        n_gpus = 2 * int(model.run.cols.gpus_per_server[0]) * model.n_servers
+        rate, speed = significant(gain.rate_ratio), significant(gain.speed_ratio)
+        before, after = (significant(epochs) for epochs in gain.epochs)
+        return (
+            "Twice the GPUs pay off",
+            f"Twice the GPUs, {grouped(n_gpus)}, give {rate} times the rate and {speed} times the speed to accuracy.",
+            f"The global batch goes from {grouped(gain.global_batch[0])} to {grouped(gain.global_batch[1])} and the "
+            f"epochs to the target from {before} to {after}: {rate} × {before} / {after}, less the start-up time. "
+            f"Twice the GPUs pay off from {plain(LEAST_SPEED_UP)} times on.",
+        )
+
+    sources = (HITACHI, "mlperf-v0.6")
+    yield claim_of_threshold(
+        "double-gpus", "ratio", model, gain.speed_ratio, LEAST_SPEED_UP, facts, sources, at_most=False
+    )
 
 
-def _waiting(model: WorkloadOnDesign) -> Threshold:
-    rate = float(model.run.rates[0].value[0])
-    return Threshold(max(1 - rate / float(model.run.comp.gpu.median[0]), 0.0), MOST_WAITING)
+def _gpus_wait(model: WorkloadOnDesign, answer: WorkloadAnswer) -> Claim:
+    """Rate of the GPUs alone compared with that of the design."""
+    capacity = float(model.run.comp.gpu.median[0])
+    waiting = max(1 - float(model.run.rates[0].value[0]) / capacity, 0.0)
+
+    def facts() -> tuple[str, str, str]:
+        unit = sample_unit(answer.dnn)
+        return (
+            "The GPUs do not wait for data",
+            f"The GPUs wait for data {share_text(waiting)} of the time.",
+            f"They could process {si(capacity, unit)}; the design delivers {si(capacity * (1 - waiting), unit)}. "
+            f"Bottleneck: {stage(answer.bottleneck, inside=True)}. GPUs at 97{NARROW_SPACE}% utilization or more are "
+            "the bottleneck themselves.",
+        )
+
+    source = "dell-isilon-dgx1-blog-2018"
+    return claim_of_threshold("gpus-wait", "share", model, waiting, MOST_WAITING, facts, [source])
 
 
 def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
     """Claims that apply to a design.
 
     A claim always favours the simpler option, so that a reader sees at a glance which requirement the design depends
-    on. About the whole request first, then workload by workload. Empty where the catalogue no longer holds the parts of
-    the design.
+    on. About the whole request first, then workload by workload.
     """
-    models = tuple(model for model in evaluated.workloads if model is not None)
-    if len(models) < len(evaluated.workloads):
-        return ()
     serves = all(answer.serving is not None for answer in evaluated.result.design.workloads)
-    made = [*_scale_claims(evaluated, models), *(() if serves else data_claims(evaluated, models))]
+    made = [*_scale_claims(evaluated), *(() if serves else data_claims(evaluated))]
     known = evaluated.catalog.sources
     cited = [replace(one, sources=tuple(key for key in dict.fromkeys(one.sources) if key in known)) for one in made]
     return tuple(sorted(cited, key=lambda claim: claim.workload != ""))

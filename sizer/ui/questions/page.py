@@ -111,9 +111,6 @@ def _two_inputs(view: View) -> None:
     number = chosen_workload(view.result.design, "what-if")
     model = view.once("workloads", lambda: view.evaluated.workloads)[number]
     st.header("Vary two inputs", anchor=False)
-    if model is None:
-        st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
-        return
     tried = Tried("what-if", f"{number} {view.request_json}")
     look.note("Servers, storage and network stay the same; the figures show the rate they reach.")
     pair = chosen_pair(tried, fixed_design_inputs(model))
@@ -221,7 +218,6 @@ def _typed(key: str, value: object) -> object:
 
 def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     st.header("Most influential inputs", anchor=False)
-    # One a workload: the parts of all are known where those of this one are.
     found = view.once(
         "sensitivities", lambda: sensitivities(view.evaluated), doing="Varying each input between its limits"
     )[number]

@@ -13,7 +13,6 @@ from sizer.questions.scale.analysis import (
     scale_comparison,
 )
 from sizer.questions.scale.text import (
-    NOTHING,
     excluded_table,
     hardware_table,
     rates_table,
@@ -50,15 +49,12 @@ def show(view: View) -> None:
     try:
         same = view.once(
             "scale",
-            lambda: next(iter(scale_comparison(view.evaluated, n_gpus).comparisons), None),
+            lambda: scale_comparison(view.evaluated, n_gpus).comparisons[0],
             n_gpus,
             doing="Comparing other servers with the same GPUs",
         )
     except SizerError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
-        return
-    if same is None:
-        st.info(NOTHING)
         return
     ways = same.designs[:_SHOWN]
     look.note(storage_text(same, view.result.design.storage_nodes))

@@ -14,7 +14,7 @@ from sizer.physical.platforms import platforms
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, _is_no_larger, simplest_design
-from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, simplest_text
+from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import customer_copy
@@ -57,7 +57,7 @@ def test_every_example_has_finite_claims_with_texts(name: str) -> None:
         assert math.isfinite(claim.value)
         assert math.isfinite(claim.threshold)
         assert claim.holds == (claim.value <= claim.threshold if claim.at_most else claim.value >= claim.threshold)
-        for text in (claim_title(claim), claim_finding(claim), claim_arithmetic(claim)):
+        for text in claim.facts():
             assert not any(bad in text for bad in ("nan", "inf ", "None", "{", "}")), text
         assert all(source in catalog().sources for source in claim.sources)
 

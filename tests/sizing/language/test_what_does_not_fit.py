@@ -115,12 +115,10 @@ def test_a_size_that_does_not_hold_the_model_is_no_smaller_size():
 
 
 def test_a_job_that_the_remaining_gpus_do_not_hold_stops():
-    model, answer = on_design(), sized("llama-70b-dgx-h100").design.workloads[0]
+    model = on_design()
     whole, one_server = (Remaining(n, 1.0, True, 1.0, model.storage_nodes, 1.0, 1.0) for n in (model.n_servers, 1))
     left = [HardwareAfterLoss(one_server), HardwareAfterLoss(whole, 1), HardwareAfterLoss(whole)]
-    assert rate_shares(model, answer, whole, left) == pytest.approx(
-        [0.0, rate_shares(model, answer, whole, left)[1], 1]
-    )
+    assert rate_shares(model, whole, left) == pytest.approx([0.0, rate_shares(model, whole, left)[1], 1])
     assert target_probabilities(model, left[:1]) == [0.0]
 
 
