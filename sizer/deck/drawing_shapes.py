@@ -14,8 +14,23 @@ from sizer.deck.blocks import SLIDE_WIDTH, Area
 from sizer.deck.native import add, emu, rgb, text_frame, tint, without_theme, write
 from sizer.deck.text_fit import MAX_SCALE
 from sizer.drawings.palette import Palette
-from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, leading, line_top, stack, text_area
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, text_width
+from sizer.drawings.shapes import (
+    Box,
+    Drawing,
+    FilledBar,
+    Label,
+    Link,
+    Rectangle,
+    box_labels,
+    edge,
+    glyph_label,
+    glyphs,
+    leading,
+    line_top,
+    stack,
+    text_area,
+    text_width,
+)
 from sizer.export.files import printable
 
 Point = tuple[float, float]

@@ -13,8 +13,7 @@ from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Storage
 from sizer.drawings.datapath import is_limit
-from sizer.explain.inputs import Explanation, assumed, in_unit, input_row, inputs_table, number
-from sizer.explain.stages import stage_inputs
+from sizer.explain.stages import Explanation, assumed, in_unit, input_row, inputs_table, number, stage_inputs
 from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power

@@ -23,7 +23,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.losses import Losses
 from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import HardwareAfterLoss, rate_shares, target_probabilities
-from sizer.questions.what_if.input_grid import fixed_design_rates
+from sizer.questions.what_if.answer import fixed_design_rates
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import MOST_CERTAIN
 from sizer.sizing.maximum import with_fixed_target

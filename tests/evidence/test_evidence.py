@@ -17,9 +17,8 @@ from sizer.calibrate.notes import FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import Summary, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import rows as facts
-from sizer.evidence.page import report_text, summary_tables
 from sizer.evidence.parity import parity_spec
-from sizer.evidence.tables import reasons_table
+from sizer.evidence.tables import reasons_table, report_text, summary_tables
 from sizer.present.chart_engine.engine import vega_svg
 from sizer.present.tables import Table
 from tests.evidence.reports import SOURCES, mixed, row, values_of

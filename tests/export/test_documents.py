@@ -16,7 +16,7 @@ from sizer.base import worker_process
 from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, write_documents, zipped
 from sizer.export.files import file_stem
 from sizer.sizing.result import SizingResult
-from sizer.ui.document.downloads import FileCache
+from sizer.ui.document.page import FileCache
 from tests import factories
 from tests.factories import examples
 

@@ -10,8 +10,7 @@ import pytest
 from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
 from sizer.questions.scale.analysis import EqualGpuComparison, scale_comparison
-from sizer.questions.verdict.analysis import claims
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import simplest_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.verdict import consumption, first_read_s, smallest_link

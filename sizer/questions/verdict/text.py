@@ -13,7 +13,7 @@ from sizer.present.text import result_text
 from sizer.present.text.money import design_text, price_range_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import listed
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.analysis import Claim
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign, room_taken
 from sizer.sizing.result import SizingResult
 

@@ -9,22 +9,22 @@ import streamlit as st
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
 from sizer.questions.what_if.answer import (
-    BreakEven,
-    break_even_table,
-    fixed_design_break_evens,
-    fixed_design_figures,
-)
-from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates
-from sizer.questions.what_if.sensitivity import influence_table, sensitivities
-from sizer.questions.what_if.varied_input import (
     SERVERS,
     TARGET,
+    BreakEven,
+    FixedDesignRates,
     VariedInput,
+    break_even_table,
+    fixed_design_along,
+    fixed_design_break_evens,
+    fixed_design_figures,
     fixed_design_inputs,
+    fixed_design_rates,
     gpus_of,
     request_changes,
     target_kind,
 )
+from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.ui import fields, look, state
 from sizer.ui.performance.page import chosen_workload

@@ -19,7 +19,7 @@ from sizer.questions.rent.rent_or_buy import (
 )
 from sizer.ui import look, state
 from sizer.ui.questions.tried import Tried
-from sizer.ui.requirements.optional_tables import RENTAL
+from sizer.ui.requirements.surroundings import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.optional_tables import Rental

@@ -11,8 +11,7 @@ from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
-from sizer.questions.verdict.analysis import claims
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, _is_no_larger, simplest_design
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.best_design import best_design

@@ -18,8 +18,7 @@ from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
 from sizer.questions.scale.text import scale_document
 from sizer.questions.team.analysis import team_model
-from sizer.questions.what_if.input_grid import fixed_design_along
-from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
+from sizer.questions.what_if.answer import SERVERS, fixed_design_along, fixed_design_inputs
 from sizer.sizing.constraints.team_limits import job_facts
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.workload_figures import smaller_sizes
