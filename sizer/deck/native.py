@@ -19,7 +19,7 @@ from sizer.deck import text_fit
 from sizer.deck.blocks import FONT, Area, KeyFigures, LineChart, Paragraphs
 from sizer.deck.text_fit import FittedTable
 from sizer.drawings.palette import LIGHT, Palette
-from sizer.export.files import printable
+from sizer.export.files import printable, zipped
 from sizer.present.tables import Cell, Row
 
 EMU_PER_PT = 12_700
@@ -296,7 +296,7 @@ def add_chart(slide: Any, chart: LineChart, area: Area, palette: Palette) -> Non
     native.value_axis.tick_labels.number_format_is_linked = False
     _axis_title(native.value_axis, chart.y_title, palette)
     data = native.part.chart_workbook.xlsx_part
-    data._blob = _undated(data.blob)
+    data._blob = without_dates(data.blob)
 
 
 def _lines(slide: Any, chart: LineChart, area: Area, palette: Palette) -> Any:
@@ -396,13 +396,9 @@ def _grouped() -> str:
     return f'[>=1000000]#"{sign}"000"{sign}"000;[>=1000]#"{sign}"000;0'
 
 
-def _undated(workbook: bytes) -> bytes:
-    """The workbook behind a chart without the time at which it was made."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook)) as source, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
-        for entry in source.infolist():
-            content = source.read(entry)
-            if entry.filename == "docProps/core.xml":
-                content = _CREATED.sub(rb"\g<1>2000-01-01T00:00:00Z", content)
-            target.writestr(zipfile.ZipInfo(entry.filename, (2000, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
+def without_dates(document: bytes) -> bytes:
+    """A document of the office formats without the times at which it was written."""
+    with zipfile.ZipFile(io.BytesIO(document)) as source:
+        files = {name: source.read(name) for name in source.namelist()}
+    core = "docProps/core.xml"
+    return zipped(files | {core: _CREATED.sub(rb"\g<1>2000-01-01T00:00:00Z", files[core])})

@@ -26,7 +26,7 @@ from sizer.catalog.schema import (
     Transformer,
 )
 from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
-from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
+from sizer.present.words import NOT_PUBLISHED, inside_sentence, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer
 
 # Folder of the catalogue -> its name on a page, and the facts by which its parts are compared; of facts with a slash
@@ -287,30 +287,30 @@ def _sourced_row(label: str, field: str, fact: Sourced[Any], catalog: Catalog) -
 
 
 def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
-    if isinstance(part, Port):
-        nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
-        text = port_text(part).removesuffix(", assumed") + nic
-        return row(label, text, name(part.basis), cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, CapacityOption):
-        fact = part.raw_bytes
-        text = f"{fact_value(fact.value, 'B')} raw ({part.name})"
-        return row(label, text, name(fact.basis), cited_cell(fact.source, fact.where), fact.note or _NONE)
-    if isinstance(part, Sku):
-        return row(label, part.value, "published", cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, Overhead):
-        text = f"{percent(part.overhead)} from {plural(part.nodes, 'node')} on"
-        return row(label, text, name(part.basis), cited_cell(part.source, part.where), _NONE)
-    if isinstance(part, EpochPoint):
-        text = f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
-        return row(label, text, "published", cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, Release):
-        version = part.version
-        text = f"{part.component} {version.value}"
-        return row(label, text, name(version.basis), cited_cell(version.source, version.where), version.note or _NONE)
-    assert isinstance(part, ObservedAs), part
-    return row(
-        label, part.software or "no software named", _NONE, cited_cell(part.source, "") if part.source else _NONE, _NONE
-    )
+    """A row of an entry that states its own source."""
+    match part:
+        case Port():
+            nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
+            said, text, basis = part, port_text(part).removesuffix(", assumed") + nic, name(part.basis)
+        case CapacityOption():
+            said = part.raw_bytes
+            text, basis = f"{fact_value(said.value, 'B')} raw ({part.name})", name(said.basis)
+        case Release():
+            said = part.version
+            text, basis = f"{part.component} {said.value}", name(said.basis)
+        case Sku():
+            said, text, basis = part, part.value, "published"
+        case EpochPoint():
+            said, text = part, f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
+            basis = "published"
+        case Overhead():
+            text = f"{percent(part.overhead)} from {plural(part.nodes, 'node')} on"
+            return row(label, text, name(part.basis), cited_cell(part.source, part.where), _NONE)
+        case _:
+            assert isinstance(part, ObservedAs), part
+            cited = cited_cell(part.source, "") if part.source else _NONE
+            return row(label, part.software or "no software named", _NONE, cited, _NONE)
+    return row(label, text, basis, cited_cell(said.source, said.where), said.note or _NONE)
 
 
 def cited_cell(source: str, where: str) -> Cell:
@@ -530,11 +530,5 @@ def gaps_table(found: Sequence[Gap], catalog: Catalog, items: Collection[str] | 
 
 
 def _listed(names: Sequence[str]) -> Cell:
-    text = capital("; ".join(_inside(one) for one in names))
+    text = capital("; ".join(inside_sentence(one) for one in names))
     return Cell(text or "\u2013", is_muted=not text)
-
-
-def _inside(name: str) -> str:
-    """A name as it stands inside a sentence; PCIe and GPUs keep their capitals."""
-    first = name.split(" ", 1)[0].rstrip(",")
-    return name if any(letter.isupper() for letter in first[1:]) else name[:1].lower() + name[1:]

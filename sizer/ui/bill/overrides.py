@@ -1,7 +1,7 @@
 """Changes of computed lines as overrides in the quote: read cell by cell, stored, suspended and applied again."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -69,13 +69,13 @@ def edited(
     fields = {} if before is None else before.model_dump(exclude_defaults=True)
     is_empty = written is None or (isinstance(written, str) and not written.strip())
     if column == STATE:
-        fields = _with_state(fields, _state(written))
+        fields = _with_state(fields, _read(column, written))
     elif is_empty:
         fields.pop(column, None)
     else:
         if fields.get("by_others") and column in (PRICE, DISCOUNT):
             raise CellError(f"an item provided by others has no {COLUMNS[column]}; choose {BOUGHT!r} first")
-        fields[column] = _READERS[column](written)
+        fields[column] = _read(column, written)
     return _replaced(overrides, lines, line, _normal(fields, line))
 
 
@@ -147,71 +147,53 @@ def _replaced(
     return replaced
 
 
-def _quantity(written: object) -> int:
-    text = _SPACES.sub("", _text(written))
+def _quantity(text: str) -> int:
     # Checked before int(), which refuses thousands of digits with its own error.
-    if not re.fullmatch("[0-9]{1,7}", text) or int(text) > MAX_PIECES:
-        raise CellError(f"{_shown(written)} is not a quantity; write a whole number from 0 to {MAX_PIECES}")
-    return int(text)
+    count = int(text) if re.fullmatch("[0-9]{1,7}", text) else -1
+    if not 0 <= count <= MAX_PIECES:
+        raise ValueError
+    return count
 
 
-def _price(written: object) -> Any:
-    try:
-        return parse_amount(_SPACES.sub("", _text(written)))
-    except ValueError:
-        raise CellError(
-            f"{_shown(written)} is not a price; write for example 149000.00 (up to ten digits, two decimals)"
-        ) from None
-
-
-def _discount(written: object) -> Any:
-    try:
-        return parse_percent(_SPACES.sub("", _text(written)).removesuffix("%"))
-    except ValueError:
-        raise CellError(
-            f"{_shown(written)} is not a discount; write a percentage from 0 to 100, for example 12.5"
-        ) from None
-
-
-def _state(written: object) -> str:
-    if written not in STATES:
-        raise CellError(f"{_shown(written)} is not a status; choose {', '.join(STATES)}")
-    return str(written)
-
-
-def _note(written: object) -> str:
-    """A note as typed, without surrounding white space.
-
-    Raises CellError if it is too long, has control characters or would be read as a formula by a spreadsheet.
-    """
-    text = _text(written).strip()
-    if is_formula_like(text):
-        raise CellError(f"{_shown(written)} would be read as a spreadsheet formula; start with a letter or digit")
-    if printable(text) != text:
-        raise CellError(f"{_shown(printable(text))} has line breaks or control characters; write one line of text")
-    if len(text) > MAX_NOTE:
-        raise CellError(f"{_shown(written)} has {len(text)} characters; write at most {MAX_NOTE}")
+def _note(text: str) -> str:
+    if is_formula_like(text) or printable(text) != text or len(text) > MAX_NOTE:
+        raise ValueError
     return text
 
 
-_READERS = {QUANTITY: _quantity, PRICE: _price, DISCOUNT: _discount, NOTE: _note}
+# How the text of a cell is read, and what a cell that cannot be read is not.
+_READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    QUANTITY: (
+        lambda text: _quantity(_SPACES.sub("", text)),
+        f"a quantity; write a whole number from 0 to {MAX_PIECES}",
+    ),
+    PRICE: (
+        lambda text: parse_amount(_SPACES.sub("", text)),
+        "a price; write for example 149000.00 (up to ten digits, two decimals)",
+    ),
+    DISCOUNT: (
+        lambda text: parse_percent(_SPACES.sub("", text).removesuffix("%")),
+        "a discount; write a percentage from 0 to 100, for example 12.5",
+    ),
+    STATE: (lambda text: STATES[STATES.index(text)], f"a status; choose {', '.join(STATES)}"),
+    NOTE: (_note, f"a note; write one line of at most {MAX_NOTE} characters that begins with a letter or digit"),
+}
 
 
-def _text(written: object) -> str:
-    if isinstance(written, bool) or not isinstance(written, (str, int, float)):
-        raise CellError(f"{_shown(written)} is neither text nor a number")
+def _read(column: str, written: object) -> Any:
+    """A cell as a quote holds it; raises CellError as :func:`edited`."""
+    read, wanted = _READERS[column]
     try:
-        return str(written).strip()
+        text = str(written).strip()
     except ValueError:  # Python refuses to print integers of thousands of digits
         raise CellError("the number has too many digits") from None
-
-
-def _shown(written: object) -> str:
     try:
-        text = str(written)
+        if isinstance(written, bool) or not isinstance(written, str | int | float):
+            raise ValueError
+        return read(text)
     except ValueError:
-        return "a number of thousands of digits"
-    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+        shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+        raise CellError(f"{printable(shown)!r} is not {wanted}") from None
 
 
 # --- the request of the session

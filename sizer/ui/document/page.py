@@ -12,8 +12,8 @@ import streamlit as st
 
 from sizer.base.quantities import si
 from sizer.catalog.model import Catalog
-from sizer.documents import FORMATS, INTERNAL, PDF_FORMS, document, file_name, zipped
-from sizer.export.files import file_stem
+from sizer.documents import FORMATS, INTERNAL, PDF_FORMS, document, file_name
+from sizer.export.files import file_stem, zipped
 from sizer.guide.engineer.short_chapters import assumptions_table
 from sizer.guide.profile import Profile
 from sizer.present.fonts.pango import weasyprint_state

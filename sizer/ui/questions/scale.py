@@ -61,8 +61,7 @@ def show(view: View) -> None:
     if len(same.designs) == 1:
         st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")
     _compared(view, number, same, ways)
-    excluded = excluded_table(same.excluded, same.n_gpus, view.catalog)
-    look.table(excluded, view.catalog.sources, "Excluded from the comparison")
+    look.table(excluded_table(same.excluded), view.catalog.sources, "Excluded from the comparison")
 
 
 def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[ArrangedDesign]) -> None:
