@@ -165,7 +165,7 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
 
         return workbook(result, catalog)
     if kind in ("csv", "csv-semicolon"):
-        from sizer.export.tables.bill_columns import bill_csv
+        from sizer.export.tables.table import bill_csv
 
         return bill_csv(result, ";" if kind == "csv-semicolon" else ",")
     if kind in ("cables", "addresses"):

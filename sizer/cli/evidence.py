@@ -41,7 +41,7 @@ def validate_command(
     rate = partial(rate_of_training, catalog=catalog)
     report = report_on_files(files, catalog, rate) if files else built_in_report(catalog)
     if as_json:
-        from sizer.evidence.validation_text import validation_document
+        from sizer.evidence.tables import validation_document
 
         print_json(validation_document(report))
     else:
@@ -86,11 +86,11 @@ def calibrate_command(as_json: AsJson = False) -> None:
     save_fits(calibrate_own_networks(), fits_path("own-networks"))
     save_fits(calibrate_serving(load_serving_rows(), catalog), fits_path("serving"))
     if as_json:
-        from sizer.evidence.validation_text import calibration_document
+        from sizer.evidence.tables import calibration_document
 
         print_json(calibration_document(calibration, len(fit.ids)))
     else:
-        from sizer.evidence.validation_text import calibration_text
+        from sizer.evidence.tables import calibration_text
 
         print(calibration_text(calibration))
     print_message(f"stored: {path}")

@@ -26,7 +26,7 @@ from sizer.deck.blocks import (
     drop_line,
     notes,
 )
-from sizer.deck.drawing_shapes import scale_in
+from sizer.deck.native import scale_in
 from sizer.drawings.cluster import Cluster, many
 from sizer.drawings.datapath import datapath
 from sizer.drawings.racks import ROLES, RackKind, is_unknown, rack_kinds, up_to, watts, weight_text

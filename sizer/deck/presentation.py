@@ -31,9 +31,9 @@ from sizer.deck.blocks import (
     TitleSlide,
     area_columns,
 )
-from sizer.deck.drawing_shapes import add_drawing
 from sizer.deck.native import (
     add_chart,
+    add_drawing,
     add_figures,
     add_line,
     add_table,

@@ -11,7 +11,7 @@ from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Sta
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.export.files import PROVIDED_BY_OTHERS, TO_BE_QUOTED
-from sizer.export.tables.bill_columns import BillColumn, columns, values
+from sizer.export.tables.table import BillColumn, columns, values
 from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 from sizer.physical.components import CATEGORIES
 from sizer.present import words

@@ -11,7 +11,7 @@ from sizer.drawings.room import room
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
-from sizer.evidence.component_tables import components
+from sizer.evidence.catalogue_tables import components
 from sizer.export.price_book import with_price
 from sizer.guide.chapters.architecture import network_sections
 from sizer.present import charts
@@ -39,7 +39,7 @@ from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look, session_catalog, state
 from sizer.ui.designs import compare
-from sizer.ui.questions.verdict import simplest_of
+from sizer.ui.questions.page import simplest_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
