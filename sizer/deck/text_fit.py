@@ -88,7 +88,8 @@ def _placed_in(blocks: Sequence[Block], area: Area, size: float) -> list[PlacedB
     known = sum(height for height in fixed if height is not None) + GAP * (len(blocks) - 1)
     left = area.height - known
     most = [_most_height(block, area.width) for block in blocks]
-    least = sum(min(_LEAST_PICTURE, each) for each, block in zip(most, blocks, strict=True) if _is_picture(block))
+    pictures = (isinstance(block, DrawingBlock | ChartBlock) for block in blocks)
+    least = sum(min(_LEAST_PICTURE, each) for each, is_one in zip(most, pictures, strict=True) if is_one)
     if left < least:
         return None
     # Drawings that need less than their share leave it to the others.
@@ -142,10 +143,6 @@ def _shorter(block: Block) -> Block:
         return replace(block, table=table, n_hidden=block.n_hidden + 1)
     assert isinstance(block, Paragraphs)
     return replace(block, paragraphs=block.paragraphs[:-1])
-
-
-def _is_picture(block: Block) -> bool:
-    return isinstance(block, DrawingBlock | ChartBlock)
 
 
 def _height(block: Block, width: float, size: float) -> float | None:

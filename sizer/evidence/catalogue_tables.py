@@ -289,16 +289,15 @@ def _sourced_row(label: str, field: str, fact: Sourced[Any], catalog: Catalog) -
 
 def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
     """A row of an entry that states its own source."""
+    said: Port | Sku | EpochPoint | Sourced[Any]
     match part:
         case Port():
             nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
             said, text, basis = part, port_text(part).removesuffix(", assumed") + nic, name(part.basis)
-        case CapacityOption():
-            said = part.raw_bytes
-            text, basis = f"{fact_value(said.value, 'B')} raw ({part.name})", name(said.basis)
-        case Release():
-            said = part.version
-            text, basis = f"{part.component} {said.value}", name(said.basis)
+        case CapacityOption(raw_bytes=raw):
+            said, text, basis = raw, f"{fact_value(raw.value, 'B')} raw ({part.name})", name(raw.basis)
+        case Release(version=version):
+            said, text, basis = version, f"{part.component} {version.value}", name(version.basis)
         case Sku():
             said, text, basis = part, part.value, "published"
         case EpochPoint():

@@ -122,7 +122,9 @@ def arrangements(
             others = _others(request, own, server, n_gpus, catalog)
             if design.bill.is_customer_copy:
                 # A customer reads of no parts that the request excludes.
-                others = _allowed_only(others) if _server_is_allowed(request, server) else iter(())
+                if not _server_is_allowed(request, server):
+                    continue
+                others = (one for one in others if isinstance(one, ExcludedServer) or one.is_allowed)
             found += others
     return (
         tuple(one for one in found if isinstance(one, Arrangement)),
@@ -227,10 +229,6 @@ def _options(
         same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]
         return list({one.gpus_per_server: one for one in reversed(same or found)}.values())[::-1]
     return []
-
-
-def _allowed_only(found: Iterator[Arrangement | ExcludedServer]) -> Iterator[Arrangement | ExcludedServer]:
-    return (one for one in found if isinstance(one, ExcludedServer) or one.is_allowed)
 
 
 def _server_is_allowed(request: SizingRequest, server: Server) -> bool:

@@ -460,7 +460,7 @@ def fixed_design_break_evens(
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
-    ``line``: from :func:`~sizer.questions.what_if.input_grid.fixed_design_along`. ``others``: values of the other
+    ``line``: from :func:`~fixed_design_along`. ``others``: values of the other
     inputs.
     """
     nodes = int(others.get(STORAGE_NODES, model.storage_nodes))

@@ -96,7 +96,7 @@ def show_since(since: Differences, catalog: Catalog) -> None:
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
     """Fields of the request that differ, by their names on the pages."""
-    return request_table(changes, before, now, _place, _value)
+    return request_table(changes, before, now, _place, lambda path, value: in_words(field_of(path), value))
 
 
 def _place(path: Path) -> str:
@@ -107,10 +107,6 @@ def _place(path: Path) -> str:
     entries = [f"{table.replace('_', ' ')} {numbers[table]}" for table in tables if table in numbers]
     last = f"{field.replace('_', ' ')} {numbers[field]}" if field in numbers else label_of(field)
     return ": ".join(word[:1].upper() + word[1:] for word in (*entries, last))
-
-
-def _value(path: Path, value: Any) -> str:
-    return in_words(field_of(path), value)
 
 
 def draw_tables(tables: Iterable[Table | None], catalog: Catalog) -> None:
