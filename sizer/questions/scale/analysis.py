@@ -442,6 +442,11 @@ class EqualGpuComparison:
         """The arrangement that the others are compared with."""
         return self.designs[0]
 
+    @property
+    def pairs(self) -> tuple[ArrangementPair, ...]:
+        """The first arrangement against each of the others."""
+        return tuple(ArrangementPair(self.first, way) for way in self.designs[1:])
+
 
 @dataclass(frozen=True)
 class ScalingStep:

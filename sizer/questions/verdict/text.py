@@ -19,12 +19,16 @@ from sizer.sizing.result import SizingResult
 
 
 def claims_table(claims: Sequence[Claim]) -> Table:
-    """Every claim with its number, its threshold, and how the number comes about."""
+    """Every claim with its number, its threshold, and how the number comes about.
+
+    Claims about the whole request come first, then workload by workload.
+    """
+    names = list(dict.fromkeys(claim.workload for claim in claims))
     has_several = len({claim.workload for claim in claims if claim.workload}) > 1
     return record_table(
         "claims",
         "Claims in favour of the simpler option",
-        claims,
+        sorted(claims, key=lambda claim: (claim.workload != "", names.index(claim.workload))),
         [
             Field("Claim", lambda claim: claim.facts()[0], width=20),
             Field("Holds", lambda claim: "yes" if claim.holds else "no", width=7),
