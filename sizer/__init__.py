@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from sizer.questions.scale.analysis import scale_comparison as scale_comparison
     from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
     from sizer.questions.team.analysis import team_answer as team_answer
+    from sizer.questions.verdict.analysis import Claim as Claim
     from sizer.questions.verdict.analysis import claims as claims
-    from sizer.questions.verdict.claim import Claim as Claim
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
     from sizer.questions.verdict.simplest_design import simplest_design as simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign as EvaluatedDesign
@@ -49,7 +49,7 @@ __version__ = "0.14.0"
 _PUBLIC = {
     "BatchError": "sizer.base.errors",
     "Catalog": "sizer.catalog.model",
-    "Claim": "sizer.questions.verdict.claim",
+    "Claim": "sizer.questions.verdict.analysis",
     "DesignAnswer": "sizer.sizing.result",
     "EvaluatedDesign": "sizer.sizing.design.evaluated_design",
     "FailureCase": "sizer.questions.failures.analysis",

@@ -1,8 +1,6 @@
 """The set of documents of an answer, as bytes. Every caller (command line, app) gets the same ones."""
 
 import datetime
-import io
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -55,8 +53,6 @@ _FOR_PEOPLE = ("xlsx", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
 _ARCHIVED = ("design", "xlsx")
 
-# A ZIP without dates of its own: the same files give the same bytes.
-_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 # Called with a file's name and a word for what is being done.
 FileProgress = Callable[[str, str], None]
 
@@ -93,15 +89,6 @@ def file_name(result: SizingResult, kind: str, revision: str = "", today: dateti
     ``result``, ``kind``, ``revision``, ``today``: as for :func:`file_stem`; ``kind`` is a key of :data:`FORMATS`.
     """
     return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Files in one ZIP, by their names."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _ZIP_DATE), content, zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
 
 
 def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy: bool = False) -> SizingResult:
@@ -178,17 +165,13 @@ def _file(result: SizingResult, catalog: Catalog, kind: str, edition: Edition) -
 
         return workbook(result, catalog)
     if kind in ("csv", "csv-semicolon"):
-        from sizer.export.tables.bill_columns import bill_csv
+        from sizer.export.tables.table import bill_csv
 
         return bill_csv(result, ";" if kind == "csv-semicolon" else ",")
-    if kind == "cables":
-        from sizer.export.tables.plan_tables import cables_csv
+    if kind in ("cables", "addresses"):
+        from sizer.export.tables.plan_tables import addresses_csv, cables_csv
 
-        return cables_csv(result, catalog)
-    if kind == "addresses":
-        from sizer.export.tables.plan_tables import addresses_csv
-
-        return addresses_csv(result)
+        return cables_csv(result, catalog) if kind == "cables" else addresses_csv(result)
     if kind == "netbox":
         from sizer.export.netbox import netbox_zip
 

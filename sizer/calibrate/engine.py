@@ -541,7 +541,7 @@ def with_spreads(fit: Fit, *tests: tuple[Floats, Floats]) -> Fit:
 class AccuracyTarget:
     """One measure of accuracy and the range that the calibration must reach."""
 
-    measure: str  # key of :data:`sizer.evidence.validation_text.MEASURES`
+    measure: str  # key of :data:`sizer.evidence.tables.MEASURES`
     value: float  # a fraction
     low: float  # what is asked for: low <= value <= high
     high: float

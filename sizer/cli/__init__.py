@@ -17,16 +17,17 @@ from sizer import __version__
 from sizer.base.errors import OutputError, RequestError, SizerError, reported
 from sizer.base.streams import close_quietly, prepare_streams
 from sizer.cli.batch import batch_command
-from sizer.cli.catalog import (
+from sizer.cli.documents import print_error
+from sizer.cli.evidence import (
     api_command,
     app_command,
+    calibrate_command,
     catalog_check,
     catalog_import_netbox,
     catalog_show,
     doctor_command,
+    validate_command,
 )
-from sizer.cli.documents import print_error
-from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command, layout_command, project_command
 from sizer.cli.questions import questions_app
 from sizer.cli.size import diff_command, size_command

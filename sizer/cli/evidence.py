@@ -1,27 +1,23 @@
 """``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from sizer.cli.documents import AsJson, CatalogDir, print_json, print_message
+from sizer.cli.documents import AsJson, CatalogDir, print_document, print_json, print_message
 
 
 def validate_command(
     files: Annotated[
         list[Path] | None,
         typer.Argument(help="Observation files (CSV). Default: the built-in ones.", metavar="[FILE.csv ...]"),
-    ] = None,
-    report_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            help="Write the report as a web page (HTML). Goes in 0.15: the app shows it.",
-            metavar="FILE.html",
-        ),
     ] = None,
     ids_dir: Annotated[
         Path | None,
@@ -45,11 +41,11 @@ def validate_command(
     rate = partial(rate_of_training, catalog=catalog)
     report = report_on_files(files, catalog, rate) if files else built_in_report(catalog)
     if as_json:
-        from sizer.evidence.validation_text import validation_document
+        from sizer.evidence.tables import validation_document
 
         print_json(validation_document(report))
     else:
-        from sizer.evidence.page import report_text
+        from sizer.evidence.tables import report_text
 
         print(report_text(report, catalog.sources))
     if ids_dir is not None:
@@ -57,12 +53,6 @@ def validate_command(
 
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print_message(f"observations with ids: {ids_dir}")
-    if report_file is not None:
-        from sizer.evidence.page import evidence_html
-
-        page = evidence_html(report, catalog.sources).encode()
-        write_whole(report_file.parent, {report_file.name: page})
-        print_message(f"evidence: {report_file}; the option goes in 0.15, see the page Evidence of the app")
 
 
 def calibrate_command(as_json: AsJson = False) -> None:
@@ -96,11 +86,163 @@ def calibrate_command(as_json: AsJson = False) -> None:
     save_fits(calibrate_own_networks(), fits_path("own-networks"))
     save_fits(calibrate_serving(load_serving_rows(), catalog), fits_path("serving"))
     if as_json:
-        from sizer.evidence.validation_text import calibration_document
+        from sizer.evidence.tables import calibration_document
 
         print_json(calibration_document(calibration, len(fit.ids)))
     else:
-        from sizer.evidence.validation_text import calibration_text
+        from sizer.evidence.tables import calibration_text
 
         print(calibration_text(calibration))
     print_message(f"stored: {path}")
+
+
+def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
+    """Check every catalogue file; list each error with its file and key."""
+    from sizer.base.errors import CatalogError
+    from sizer.catalog.checks import check_catalog, unknown_facts
+    from sizer.catalog.loader import load_catalog
+
+    catalog = load_catalog(overlay=catalog_dir)
+    faults = check_catalog(catalog)
+    if faults:
+        raise CatalogError(faults)
+    found = {
+        "items": sum(1 for _ in catalog.items()),
+        "sources": len(catalog.sources),
+        "prices": len(catalog.prices),
+        "assumed_values": len(catalog.assumptions()),
+        "unknown_facts": len(unknown_facts(catalog)),
+    }
+    if as_json:
+        print_document("catalog check", **found, digest=catalog.digest)
+        return
+    print(
+        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no errors. "
+        f"{found['assumed_values']} assumed values, {found['unknown_facts']} unknown facts to confirm with vendors."
+    )
+
+
+def catalog_show(
+    item: Annotated[str | None, typer.Argument(help="Item. Default: a list of all items.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Show an item with the source of every fact, or list all items."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.schema import CATEGORIES
+    from sizer.evidence.catalogue_tables import part_table
+
+    catalog = load_catalog(overlay=catalog_dir)
+    if item is None:
+        listed = {name: list(catalog.folder(name)) for name in CATEGORIES}
+        if as_json:
+            print_document("catalog", items=listed)
+            return
+        for name, ids in listed.items():
+            print(f"{name}: {', '.join(ids)}")
+        return
+    found = catalog.item(item)
+    if as_json:
+        print_document("catalog item", item=found.model_dump(mode="json", exclude_none=True))
+        return
+    known = part_table(found, catalog)
+    title = Text(f"{found.name} ({found.id})")
+    table = Table(*(column.title for column in known.columns), title=title, title_justify="left")
+    for row in known.rows:
+        table.add_row(*(Text(", ".join(filter(str.strip, (cell.text, *cell.cites, cell.where)))) for cell in row.cells))
+    Console().print(table)
+
+
+def catalog_import_netbox(
+    file: Annotated[Path, typer.Argument(help="Device type of the NetBox library (YAML).", metavar="FILE.yaml")],
+    folder: Annotated[
+        Literal["switches", "servers", "gateways"], typer.Option(help="Catalogue folder of the item.")
+    ] = "switches",
+    source: Annotated[str, typer.Option(help="Key of the library in sources.toml.")] = "nbx",
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Convert a NetBox device type to a catalogue file on stdout; missing facts are listed on stderr."""
+    from sizer.base.formats.yaml_text import MAX_CHARACTERS
+    from sizer.base.resources import text_of_file
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.netbox.importer import import_device_type
+
+    text = text_of_file(file, MAX_CHARACTERS, "a device type")
+    imported = import_device_type(text, str(file), folder, source, load_catalog(overlay=catalog_dir))
+    print(imported.toml, end="")
+    print_message(f"save as {folder}/{imported.item_id}.toml")
+    for question in imported.questions:
+        print_message(f"missing: {question}")
+
+
+def api_command(
+    address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port.")] = 8502,
+    hosts: Annotated[
+        str | None, typer.Option(help="Host names that it answers to besides IP addresses and localhost, with commas.")
+    ] = None,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Answer requests and sentences over HTTP with the JSON of sizer size; by default to this machine only.
+
+    Parts and prices of --catalog are used for callers with the token in SIZER_API_TOKEN alone. See docs/api-service.md.
+    """
+    from sizer.ui.app_server.api import run
+    from sizer.ui.app_server.settings import serving
+
+    run(serving({}, address=address, port=port, hosts=hosts), catalog_dir)
+
+
+def doctor_command(as_json: AsJson = False) -> None:
+    """Check the installation: what works, what is missing, and the next step."""
+    from sizer.guide.pdf.doctor import set_up_state
+
+    checks = set_up_state()
+    if as_json:
+        print_document(
+            "doctor",
+            checks=[{name: getattr(c, name) for name in ("name", "ok", "detail", "next_step")} for c in checks],
+        )
+        return
+    for check in checks:
+        print(
+            f"{'ok     ' if check.ok else 'missing'}  {check.name}: {check.detail}"
+            + (f" -> {check.next_step}" if check.next_step else "")
+        )
+
+
+def app_command(
+    address: Annotated[
+        str | None,
+        typer.Option(help="Address to listen on. Default: SIZER_APP_ADDRESS, else 127.0.0.1 (this machine only)."),
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port. Default: SIZER_APP_PORT, else 8501.")] = None,
+    base_path: Annotated[
+        str | None, typer.Option(help="Path behind a reverse proxy, such as /sizer. Default: SIZER_APP_BASE_PATH.")
+    ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            help="Host names that the app answers to besides IP addresses and localhost, separated by commas, such "
+            "as sizer.example.com. Default: SIZER_APP_HOSTS."
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the health of the running app instead of starting one.")
+    ] = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Start the app in the browser; by default it is reachable from this machine only.
+
+    A flag overrides its environment variable. Other variables: SIZER_APP_MAX_UPLOAD_MB (largest upload, default 2),
+    SIZER_CATALOG_FOLDER (as --catalog), SIZER_LIBRARY (location of saved designs), SIZER_USER (their author),
+    SIZER_USER_HEADER (HTTP header with the user name, set by a proxy). See docs/serve-a-team.md.
+    """
+    from sizer.ui.app_server.settings import serving
+    from sizer.ui.app_server.start import check_health, run
+
+    chosen = serving(os.environ, address=address, port=port, base_path=base_path, hosts=hosts)
+    if check:
+        print(f"{check_health(chosen)}: ok")
+    else:
+        run(chosen, catalog_dir)

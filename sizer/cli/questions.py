@@ -125,8 +125,7 @@ def scale_command(
     counts = None if gpus is None else _counts(gpus)
     evaluated = _sized(_request(request_file), catalog_dir)
     comparison = scale_comparison(evaluated, counts)
-    document = partial(scale_document, catalog=evaluated.catalog)
-    print_answer(as_json, document, partial(scale_text, evaluated=evaluated), comparison)
+    print_answer(as_json, scale_document, partial(scale_text, evaluated=evaluated), comparison)
 
 
 def _counts(text: str) -> list[int]:

@@ -26,10 +26,9 @@ from sizer.deck.blocks import (
     drop_line,
     notes,
 )
-from sizer.deck.drawing_shapes import scale_in
-from sizer.drawings.cluster import Cluster
+from sizer.deck.native import scale_in
+from sizer.drawings.cluster import Cluster, many
 from sizer.drawings.datapath import datapath
-from sizer.drawings.links import many
 from sizer.drawings.racks import ROLES, RackKind, is_unknown, rack_kinds, up_to, watts, weight_text
 from sizer.drawings.room import room
 from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, wrapped

@@ -1,7 +1,7 @@
 """What a slide consists of, before it is written: text, key figures, tables, drawings and charts in columns."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sizer.base.provenance import ASSUMPTION
@@ -117,6 +117,13 @@ class ChartBlock:
 
     chart: LineChart
     note: str = ""
+
+
+def with_columns(table: Table, widths: Mapping[int, int]) -> Table:
+    """The table with some of its columns: the place of each and its width in percent, 0 as wide as the others."""
+    columns = tuple(replace(table.columns[place], width=width) for place, width in widths.items())
+    rows = tuple(replace(one, cells=tuple(one.cells[place] for place in widths)) for one in table.rows)
+    return replace(table, columns=columns, rows=rows)
 
 
 Block: TypeAlias = Paragraphs | KeyFigures | TableBlock | DrawingBlock | ChartBlock

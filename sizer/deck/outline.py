@@ -18,6 +18,7 @@ from sizer.deck.blocks import (
     TableBlock,
     TitleSlide,
     notes,
+    with_columns,
 )
 from sizer.deck.presentation import written
 from sizer.guide.chapters import decisions as decisions_chapter
@@ -102,9 +103,8 @@ def need(context: GuideContext) -> Slide:
     workloads = TableBlock(_workloads(context))
     is_alone = len(workloads.table.rows) == 1
     # Next to text, the column of the labels takes a larger share.
-    widths = (44, 56) if is_alone else (24, 76)
-    heads = tuple(replace(column, width=width) for column, width in zip(table.columns, widths, strict=True))
-    constraints = TableBlock(replace(table, rows=shown, columns=heads), "the guide lists all constraints")
+    widths = {0: 44, 1: 56} if is_alone else {0: 24, 1: 76}
+    constraints = TableBlock(with_columns(replace(table, rows=shown), widths), "the guide lists all constraints")
     if not is_alone:
         return Slide(
             topic="The need",
@@ -381,10 +381,8 @@ def _growth_plan(context: GuideContext) -> Slide:
 
 def _narrowed(table: Table) -> Table:
     """Columns of the purchases that a slide has room for."""
-    kept = [place for place, column in enumerate(table.columns) if column.title.partition(",")[0] in _PURCHASES]
-    columns = tuple(replace(table.columns[n], width=_PURCHASES[table.columns[n].title.partition(",")[0]]) for n in kept)
-    rows = tuple(replace(one, cells=tuple(one.cells[n] for n in kept)) for one in table.rows)
-    return replace(table, columns=columns, rows=rows)
+    heads = enumerate(column.title.partition(",")[0] for column in table.columns)
+    return with_columns(table, {place: _PURCHASES[head] for place, head in heads if head in _PURCHASES})
 
 
 def bill(context: GuideContext) -> Slide:
@@ -411,10 +409,8 @@ def risks(context: GuideContext) -> Slide:
     columns: tuple[SlideColumn, ...] = (SlideColumn((steps,)),)
     if table is not None:
         # The guide has the reasons: with them the letters of a slide would be those of a page.
-        rows = tuple(replace(one, cells=(one.cells[0], one.cells[2])) for one in table.rows)
-        heads = tuple(replace(table.columns[place], width=width) for place, width in ((0, 36), (2, 64)))
-        brief = replace(table, columns=heads, rows=rows)
-        columns = (SlideColumn((TableBlock(brief, "the guide has the reasons"),), 58), SlideColumn((steps,), 42))
+        brief = TableBlock(with_columns(table, {0: 36, 2: 64}), "the guide has the reasons")
+        columns = (SlideColumn((brief,), 58), SlideColumn((steps,), 42))
     return Slide(
         topic="Risks and next steps",
         title=_risk_finding(table),
@@ -436,7 +432,7 @@ def _risk_finding(table: Table | None) -> str:
 # Columns of the routes that a slide has room for.
 _ROUTES = ("Route", "At least", "At the published write rate")
 # Widths of the table of capacity on half a slide, in percent.
-_CAPACITY = (32, 25, 43)
+_CAPACITY = {0: 32, 1: 25, 2: 43}
 
 
 def further_answer(context: GuideContext) -> Slide | None:
@@ -458,13 +454,12 @@ def further_answer(context: GuideContext) -> Slide | None:
         text = filling_text(plan.ingest)
         tables = [TableBlock(_routes_alone(routes))] if routes is not None else []
         first, _, rest = text.partition(". ")
-        required = required_capacity_table(plan)
-        heads = tuple(replace(column, width=width) for column, width in zip(required.columns, _CAPACITY, strict=True))
+        required = TableBlock(with_columns(required_capacity_table(plan), _CAPACITY))
         return Slide(
             topic="Filling the storage",
             title=words.sentence(first).rstrip("."),
             columns=(
-                SlideColumn((TableBlock(replace(required, columns=heads)),), 56),
+                SlideColumn((required,), 56),
                 SlideColumn((*tables, *((Paragraphs((rest,), largest=14.0),) if rest else ())), 44),
             ),
             notes=notes(context, [text, *([] if routes is None else [routes.note])]),
@@ -474,9 +469,8 @@ def further_answer(context: GuideContext) -> Slide | None:
 
 def _routes_alone(table: Table) -> Table:
     """Routes without their links, which the guide lists."""
-    kept = [place for place, column in enumerate(table.columns) if column.title in _ROUTES]
-    rows = tuple(replace(one, cells=tuple(one.cells[place] for place in kept)) for one in table.rows)
-    return replace(table, columns=tuple(replace(table.columns[place], width=0) for place in kept), rows=rows, note="")
+    kept = {place: 0 for place, column in enumerate(table.columns) if column.title in _ROUTES}
+    return replace(with_columns(table, kept), note="")
 
 
 _SLIDES = (

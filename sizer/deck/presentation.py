@@ -4,7 +4,6 @@ import copy
 import datetime
 import io
 import re
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,9 +31,9 @@ from sizer.deck.blocks import (
     TitleSlide,
     area_columns,
 )
-from sizer.deck.drawing_shapes import add_drawing
 from sizer.deck.native import (
     add_chart,
+    add_drawing,
     add_figures,
     add_line,
     add_table,
@@ -43,6 +42,7 @@ from sizer.deck.native import (
     emu,
     rgb,
     text_frame,
+    without_dates,
     without_theme,
     write,
 )
@@ -253,21 +253,9 @@ class _File:
         """The presentation without the time at which it was written."""
         stream = io.BytesIO()
         self.file.save(stream)
-        return _undated(stream.getvalue())
+        return without_dates(stream.getvalue())
 
 
 def _notes(slide: Any, notes: Sequence[str]) -> None:
     if notes:
         slide.notes_slide.notes_text_frame.text = "\n".join(printable(note) for note in notes)
-
-
-def _undated(data: bytes) -> bytes:
-    """The same zip file without the time at which it was written."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(stream, "w") as target:
-        for name in source.namelist():
-            entry = zipfile.ZipInfo(name, _UNDATED.timetuple()[:6])
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 0  # else it differs between operating systems
-            target.writestr(entry, source.read(name))
-    return stream.getvalue()

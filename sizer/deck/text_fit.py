@@ -88,11 +88,10 @@ def _placed_in(blocks: Sequence[Block], area: Area, size: float) -> list[PlacedB
     known = sum(height for height in fixed if height is not None) + GAP * (len(blocks) - 1)
     left = area.height - known
     most = [_most_height(block, area.width) for block in blocks]
-    least = sum(min(_LEAST_PICTURE, each) for each, block in zip(most, blocks, strict=True) if _is_picture(block))
-    if left < least:
+    pictures = sorted((n for n, height in enumerate(fixed) if height is None), key=lambda n: most[n])
+    if left < sum(min(_LEAST_PICTURE, most[n]) for n in pictures):
         return None
     # Drawings that need less than their share leave it to the others.
-    pictures = sorted((n for n, height in enumerate(fixed) if height is None), key=lambda n: most[n])
     for place, n in enumerate(pictures):
         fixed[n] = min(left / (len(pictures) - place), most[n])
         left -= fixed[n] or 0.0
@@ -142,10 +141,6 @@ def _shorter(block: Block) -> Block:
         return replace(block, table=table, n_hidden=block.n_hidden + 1)
     assert isinstance(block, Paragraphs)
     return replace(block, paragraphs=block.paragraphs[:-1])
-
-
-def _is_picture(block: Block) -> bool:
-    return isinstance(block, DrawingBlock | ChartBlock)
 
 
 def _height(block: Block, width: float, size: float) -> float | None:

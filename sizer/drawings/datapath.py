@@ -5,8 +5,7 @@ import math
 from sizer.base.quantities import by_count, si, significant
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
-from sizer.drawings.parts import LINE_SIZE
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
+from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, FilledBar, Label, Link
 from sizer.perf.pipeline import link_sample_bytes
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 

@@ -14,10 +14,9 @@ from sizer.base.quantities import by_count, si
 from sizer.catalog.items import Item
 from sizer.catalog.links import LinkType
 from sizer.catalog.schema import Cpu, Port, Server, Storage
-from sizer.drawings.links import link_text, many, memory
+from sizer.drawings.cluster import link_text, many, memory
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.parts import LINE_SIZE, box_labels, small_room
-from sizer.drawings.shapes import Box, Drawing, Label, Link, text_width
+from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, Label, Link, box_labels, small_room, text_width
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer

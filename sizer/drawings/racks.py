@@ -9,8 +9,7 @@ from itertools import groupby
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, si
 from sizer.catalog.model import Catalog
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
-from sizer.drawings.parts import LINE_SIZE, small_room
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
+from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, FilledBar, Label, small_room, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.feeds import FeedKind, PowerFeed
 from sizer.physical.racks.positions import unit_runs

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
-from sizer.drawings.parts import LINE_SIZE, small_room
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width
+from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, FilledBar, Label, small_room, text_width
 from sizer.physical.plan import PlacedRack, Plan
 from sizer.physical.racks.positions import AISLE_M
 

@@ -4,8 +4,20 @@ import zlib
 from xml.sax.saxutils import escape, quoteattr
 
 from sizer.drawings.palette import FONT, LIGHT, Palette
-from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, number, stack
-from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
+from sizer.drawings.shapes import (
+    Box,
+    Drawing,
+    FilledBar,
+    Label,
+    Link,
+    Rectangle,
+    box_labels,
+    edge,
+    glyph_label,
+    glyphs,
+    number,
+    stack,
+)
 
 
 def write_svg(drawing: Drawing, palette: Palette = LIGHT) -> str:

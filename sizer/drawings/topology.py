@@ -4,12 +4,21 @@ from dataclasses import replace
 
 from sizer.base.quantities import grouped
 from sizer.catalog.links import LinkType
-from sizer.drawings import links
-from sizer.drawings.cluster import GROUPS, MANAGERS, Cluster
-from sizer.drawings.links import Bundle
+from sizer.drawings.cluster import (
+    CUSTOMER_LAN,
+    GROUPS,
+    MANAGERS,
+    Bundle,
+    Cluster,
+    link_text,
+    many,
+    memory,
+    oversubscribed,
+    speed,
+    stroke,
+)
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.parts import LINE_SIZE
-from sizer.drawings.shapes import Box, Drawing, Label, Link
+from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, Label, Link
 from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
@@ -55,7 +64,7 @@ class _Layout:
         self.labels: list[Label] = []
         self.left, self.right = _MARGIN, COLUMN_PX - _MARGIN
         # Files of the customer's or of storage that is bought; the head node's own and local drives have no box.
-        self.storage = "storage" if cluster.count("storage") else links.CUSTOMER_LAN
+        self.storage = "storage" if cluster.count("storage") else CUSTOMER_LAN
         self.has_storage = bool(cluster.count("storage")) or self.platform.attachment == "lan"
         self.storage_x = self.right - _STORAGE_W
         self.compute_right = self.storage_x - _GAP_X if self.has_storage else self.right
@@ -82,12 +91,12 @@ class _Layout:
                 self._from_heads(upper, count, kind)
             elif lower == "head":
                 self._down(upper, lower, box.x + 22, count, kind)
-            elif lower in ("storage", links.CUSTOMER_LAN):
+            elif lower in ("storage", CUSTOMER_LAN):
                 note = self._from_each_node(count) if lower == "storage" else "customer LAN"
                 self._down(upper, lower, self.storage_x + 26, count, kind, note, "storage")
             else:
                 self._between_switches(bundle)
-        if self.storage == links.CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
+        if self.storage == CUSTOMER_LAN and self.has_storage and (self.storage, "leaf") not in self.bundles:
             self._by_others()
         if self.has_management:
             bottom = self._management(bottom + _MANAGEMENT_GAP_Y)
@@ -102,7 +111,7 @@ class _Layout:
 
     def _stack(self, group: str, x: float, y: float, width: float, height: float, *lines: str, **more: object) -> Box:
         count = self.cluster.count(group)
-        title = links.many(count, self.cluster.model(group))
+        title = many(count, self.cluster.model(group))
         self.boxes[group] = Box(group, x, y, width, height, title, lines, copies=count, **more)  # type: ignore[arg-type]
         return self.boxes[group]
 
@@ -156,7 +165,7 @@ class _Layout:
         lines = [f"InfiniBand to Ethernet {text}" if group == "gateway" else text]
         from_servers = self.bundles.get(("servers", group))
         if from_servers is not None:
-            cables = links.link_text(from_servers.count, from_servers.kind)
+            cables = link_text(from_servers.count, from_servers.kind)
             lines.append(f"{cables} from servers")
         self._stack(group, self.storage_x, y, _STORAGE_W, _SWITCH_H, *lines, role="network")
 
@@ -171,13 +180,11 @@ class _Layout:
             head, lines = self.platform.head_node, [_HEADS.get(heads, "management servers")]
             assert head is not None, "the plan has a head node, the platform has none"
             if head.memory_bytes is not None:
-                lines.append(f"{links.memory(head.memory_bytes.value)} memory")
+                lines.append(f"{memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
             lines = lines[:1] if managers else lines
-            self.boxes["head"] = Box(
-                "head", x, y, _HEAD_W, own, links.many(heads, head.name), tuple(lines), "other", heads
-            )
+            self.boxes["head"] = Box("head", x, y, _HEAD_W, own, many(heads, head.name), tuple(lines), "other", heads)
         if managers:
             top, model = y + height - own, self.cluster.model("ufm")
             text = (f"{managers} × subnet manager",)
@@ -192,7 +199,7 @@ class _Layout:
             y,
             self.compute_right - x,
             height,
-            links.many(count, self.cluster.model("servers")),
+            many(count, self.cluster.model("servers")),
             (gpus, " · ".join(facts[:2]), *facts[2:]),
             "gpu",
             count,
@@ -238,11 +245,11 @@ class _Layout:
         start, end = self.boxes[upper].bottom, self.boxes[lower].y
         # The label stands in the gap just above the lower box, also where the line passes another row.
         middle = end - self.gap_y / 2 - (_ABOVE_CROSSING if self.crosses and lower == "servers" else 0)
-        labels = [Label(x + 7, middle + (-1.5 if note else 3), links.link_text(count, kind), _LABEL, semibold=True)]
+        labels = [Label(x + 7, middle + (-1.5 if note else 3), link_text(count, kind), _LABEL, semibold=True)]
         if note:
             labels.append(Label(x + 7, middle + 9.5, note, LINE_SIZE, "muted"))
         way = ((x, start), (x, end))
-        self.links.append(Link("", upper, lower, way, links.stroke(kind), role, labels=tuple(labels), count=count))
+        self.links.append(Link("", upper, lower, way, stroke(kind), role, labels=tuple(labels), count=count))
 
     def _across(self, left: str, right: str, y: float, count: int, kind: LinkType, role: str = "network") -> None:
         """Horizontal link; its label stands on two short lines above it, for the gap is narrow."""
@@ -250,10 +257,10 @@ class _Layout:
         middle = (start + end) / 2
         labels = (
             Label(middle, y - 17, f"{count} ×", _LABEL, semibold=True, anchor="middle"),
-            Label(middle, y - 6, links.speed(kind).removesuffix(" Gbit/s"), LINE_SIZE, "muted", anchor="middle"),
+            Label(middle, y - 6, speed(kind).removesuffix(" Gbit/s"), LINE_SIZE, "muted", anchor="middle"),
         )
         way = ((start, y), (end, y))
-        self.links.append(Link("", left, right, way, links.stroke(kind), role, labels=labels, count=count))
+        self.links.append(Link("", left, right, way, stroke(kind), role, labels=labels, count=count))
 
     def _from_each_node(self, count: int) -> str:
         nodes = self.cluster.storage_nodes
@@ -269,7 +276,7 @@ class _Layout:
         note = f"{bundle.of_each} up from each"
         net = self.cluster.network(NetworkRole.COMPUTE)
         if lower == "leaf" and net is not None:
-            note += f" leaf, {links.oversubscribed(net)}"
+            note += f" leaf, {oversubscribed(net)}"
         role = "storage" if lower in _ON_RIGHT else "network"
         self._down(upper, lower, x, bundle.count, bundle.kind, note, role)
 
@@ -279,7 +286,7 @@ class _Layout:
         x, y = (servers.right + self.storage_x) / 2, servers.y + 24
         start = servers.right + (7 if servers.copies > 1 else 0)
         way = ((start, y), (x, y), (x, box.y + 24), (box.x, box.y + 24))
-        self.links.append(Link("", lower, upper, way, links.stroke(kind), "storage", count=count))
+        self.links.append(Link("", lower, upper, way, stroke(kind), "storage", count=count))
 
     def _from_managers(self, upper: str, count: int, kind: LinkType) -> None:
         """Up between the head nodes and the servers; to the storage's leaves above the servers."""
@@ -292,15 +299,15 @@ class _Layout:
             x, level = above.x + 12, self.boxes["servers"].y - 7
             way = ((start, y + 6), (start + 12, y + 6), (start + 12, level), (x, level), (x, above.bottom))
         role = "storage" if upper in _ON_RIGHT else "network"
-        self.links.append(Link("", "ufm", upper, way, links.stroke(kind), role, count=count))
+        self.links.append(Link("", "ufm", upper, way, stroke(kind), role, count=count))
 
     def _from_heads(self, upper: str, count: int, kind: LinkType) -> None:
         """From the head nodes to the storage's leaves, above the servers; its label stands over the head nodes."""
         box, above = self.boxes["head"], self.boxes[upper]
         x, start, level = above.x + 6, box.x + 22, box.y - 11
         way = ((start, box.y), (start, level), (x, level), (x, above.bottom))
-        label = Label(box.x, level - 5, links.link_text(count, kind), _LABEL, semibold=True)
-        self.links.append(Link("", "head", upper, way, links.stroke(kind), "storage", labels=(label,), count=count))
+        label = Label(box.x, level - 5, link_text(count, kind), _LABEL, semibold=True)
+        self.links.append(Link("", "head", upper, way, stroke(kind), "storage", labels=(label,), count=count))
 
     def _by_others(self) -> None:
         """The servers' own ports lead to storage at hand; the cables are no part of the design."""
@@ -354,7 +361,7 @@ class _Layout:
             title = f"{grouped(bar.copies)} + {grouped(spines)} × {self.cluster.model('in-band')}"
             self.boxes["in-band"] = replace(bar, title=title)
             text += f" · {spines} spines"
-        outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == links.CUSTOMER_LAN)
+        outside = sum(bundle.count for (lower, _), bundle in self.bundles.items() if lower == CUSTOMER_LAN)
         if outside:
             text += f" · {outside} LAN uplinks"
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, LINE_SIZE, "muted", anchor="end"))
@@ -368,7 +375,7 @@ class _Layout:
                 way: tuple[tuple[float, float], ...] = ((box.x, start), (lane, start), (lane, bar.y))
             else:
                 way = ((box.centre_x, box.bottom), (box.centre_x, bar.y))
-            label = Label(way[-1][0] + 6, bar.y - 6, links.link_text(bundle.count, bundle.kind), LINE_SIZE, "muted")
+            label = Label(way[-1][0] + 6, bar.y - 6, link_text(bundle.count, bundle.kind), LINE_SIZE, "muted")
             shown = (label,) if group == "servers" else ()
             self.links.append(
                 Link("", group, "in-band", way, 0.9, "other", labels=shown, dashed=True, count=bundle.count)

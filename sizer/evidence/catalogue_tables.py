@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.base.provenance import Sourced
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.catalog.checks import NOT_SOLD, unknown_facts
 from sizer.catalog.items import Item, Sku
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
@@ -25,8 +25,9 @@ from sizer.catalog.schema import (
     Source,
     Transformer,
 )
-from sizer.present.tables import Align, Cell, Row, Table, columns, port_text, row
-from sizer.present.words import NOT_PUBLISHED, listed, money, percent, plural
+from sizer.present import words
+from sizer.present.tables import Align, Cell, Row, Table, basis_note, columns, port_text, row
+from sizer.present.words import NOT_PUBLISHED, inside_sentence, listed, money, percent, plural
 from sizer.sizing.result import DesignAnswer
 
 # Folder of the catalogue -> its name on a page, and the facts by which its parts are compared; of facts with a slash
@@ -287,30 +288,29 @@ def _sourced_row(label: str, field: str, fact: Sourced[Any], catalog: Catalog) -
 
 
 def _row_of_part(label: str, part: object, catalog: Catalog) -> Row:
-    if isinstance(part, Port):
-        nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
-        text = port_text(part).removesuffix(", assumed") + nic
-        return row(label, text, name(part.basis), cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, CapacityOption):
-        fact = part.raw_bytes
-        text = f"{fact_value(fact.value, 'B')} raw ({part.name})"
-        return row(label, text, name(fact.basis), cited_cell(fact.source, fact.where), fact.note or _NONE)
-    if isinstance(part, Sku):
-        return row(label, part.value, "published", cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, Overhead):
-        text = f"{percent(part.overhead)} from {plural(part.nodes, 'node')} on"
-        return row(label, text, name(part.basis), cited_cell(part.source, part.where), _NONE)
-    if isinstance(part, EpochPoint):
-        text = f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
-        return row(label, text, "published", cited_cell(part.source, part.where), part.note or _NONE)
-    if isinstance(part, Release):
-        version = part.version
-        text = f"{part.component} {version.value}"
-        return row(label, text, name(version.basis), cited_cell(version.source, version.where), version.note or _NONE)
-    assert isinstance(part, ObservedAs), part
-    return row(
-        label, part.software or "no software named", _NONE, cited_cell(part.source, "") if part.source else _NONE, _NONE
-    )
+    """A row of an entry that states its own source."""
+    said: Port | Sku | EpochPoint | Sourced[Any]
+    match part:
+        case Port():
+            nic = f", on {item_name(part.nic, catalog)}" if part.nic else ""
+            said, text, basis = part, port_text(part).removesuffix(", assumed") + nic, name(part.basis)
+        case CapacityOption(raw_bytes=raw):
+            said, text, basis = raw, f"{fact_value(raw.value, 'B')} raw ({part.name})", name(raw.basis)
+        case Release(version=version):
+            said, text, basis = version, f"{part.component} {version.value}", name(version.basis)
+        case Sku():
+            said, text, basis = part, part.value, "published"
+        case EpochPoint():
+            said, text = part, f"{part.epochs:g} epochs at a global batch of {grouped(part.global_batch)}"
+            basis = "published"
+        case Overhead():
+            text = f"{percent(part.overhead)} from {plural(part.nodes, 'node')} on"
+            return row(label, text, name(part.basis), cited_cell(part.source, part.where), _NONE)
+        case _:
+            assert isinstance(part, ObservedAs), part
+            cited = cited_cell(part.source, "") if part.source else _NONE
+            return row(label, part.software or "no software named", _NONE, cited, _NONE)
+    return row(label, text, basis, cited_cell(said.source, said.where), said.note or _NONE)
 
 
 def cited_cell(source: str, where: str) -> Cell:
@@ -530,11 +530,106 @@ def gaps_table(found: Sequence[Gap], catalog: Catalog, items: Collection[str] | 
 
 
 def _listed(names: Sequence[str]) -> Cell:
-    text = capital("; ".join(_inside(one) for one in names))
+    text = capital("; ".join(inside_sentence(one) for one in names))
     return Cell(text or "\u2013", is_muted=not text)
 
 
-def _inside(name: str) -> str:
-    """A name as it stands inside a sentence; PCIe and GPUs keep their capitals."""
-    first = name.split(" ", 1)[0].rstrip(",")
-    return name if any(letter.isupper() for letter in first[1:]) else name[:1].lower() + name[1:]
+@dataclass(frozen=True)
+class ComponentSection:
+    """One part: what it does here, and what the catalogue knows about it."""
+
+    title: str
+    role: str
+    table: Table
+
+
+def components(design: DesignAnswer, catalog: Catalog) -> list[ComponentSection]:
+    """Parts of the design in the order of the data path, each once."""
+    platform = design.platform
+    bought = {part.item: int(part.quantity[0]) for part in design.quantities.components}
+    servers = design.n_servers
+    gpus = words.plural(platform.gpus_per_server, "GPU")
+    parts: list[tuple[str, Item | None, str]] = [
+        (
+            "Compute node",
+            platform.server,
+            by_count(
+                servers,
+                f"It trains the network with {gpus}.",
+                f"{words.capital(words.spelled(servers))} servers train the network, each with {gpus}.",
+            ),
+        ),
+        ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in total."),
+        (
+            "Head node",
+            platform.head_node,
+            "Deployment, log-in, scheduling and monitoring run here, apart from the training.",
+        ),
+        ("Storage", platform.storage, storage_role(design)),
+        (
+            "Storage server",
+            platform.storage_server,
+            f"The storage software runs on {words.plural(design.storage_nodes, 'server')}.",
+        ),
+        (
+            "Fabric switch",
+            platform.fabric_switch,
+            "Carries the gradients between the servers and the reads from storage.",
+        ),
+        ("Spine switch", platform.spine_switch, "Connects the leaf switches."),
+        ("Storage switch", platform.storage_switch, "Connects the front end of the storage with the servers."),
+        (
+            "Gateway",
+            platform.gateway,
+            "Connects the Ethernet of the storage with the InfiniBand of the servers.",
+        ),
+        (
+            "Back-end switch",
+            platform.back_end_switch,
+            "Carries the traffic between storage nodes; no other device may be connected.",
+        ),
+        ("Management switch", platform.management_switch, "Connects every device out of band."),
+    ]
+    # A platform names all its devices; a small design may do without some. Server, GPU and storage always count.
+    always = {platform.server.id, platform.gpu.id, platform.storage.id}
+    sections: list[ComponentSection] = []
+    seen: set[str] = set()
+    for title, item, role in parts:
+        if item is None or item.id in seen or (item.id not in always and not bought.get(item.id)):
+            continue
+        seen.add(item.id)
+        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, _in_short(part_table(item, catalog))))
+    return sections
+
+
+def _in_short(table: Table) -> Table:
+    """What stands behind each fact of a part; reasons of assumptions are with the assumptions."""
+    rows = []
+    for fact, value, basis, source, _ in (one.cells for one in table.rows):
+        if basis.text == "assumed":
+            rows.append(row(fact, value, basis))
+        elif source.cites:
+            rows.append(row(fact, Cell(f"{value.text}{basis_note(basis.text)}"), source))
+    heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
+    return replace(table, columns=heads, rows=tuple(rows), style="component")
+
+
+def storage_role(design: DesignAnswer) -> str:
+    """What the storage is for, in a sentence."""
+    kind = design.platform.storage.kind
+    n_servers = design.n_servers
+    if kind == "local":
+        return by_count(
+            n_servers,
+            "The drives sit in the server; the data set is copied to them before the training.",
+            "The drives sit in the servers; the data set is copied to them before the training.",
+        )
+    if design.platform.attachment == "lan":
+        return by_count(
+            n_servers,
+            "Existing storage; the server reads it over the local network.",
+            "Existing storage; the servers read it over the local network.",
+        )
+    if kind == "nfs-server":
+        return "Serves the data set and the home directories."
+    return by_count(n_servers, "Serves the data set to the server.", "Serves the data set to all servers at once.")

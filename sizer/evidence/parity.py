@@ -1,4 +1,4 @@
-"""Charts of predicted over published numbers, one mark per row.
+"""Chart of predicted over published numbers, one mark per row.
 
 A mark is filled where the published number lies outside its 90 % interval; tasks differ in colour and shape.
 """
@@ -15,10 +15,10 @@ from altair.utils import schemapi
 from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.catalog.schema import Source
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, LIGHT, Palette
+from sizer.drawings.palette import BAND_OPACITY, LIGHT, Palette
 from sizer.evidence import rows as facts
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish
-from sizer.present.words import capital, plural
+from sizer.present.charting import Rows, axis, chart_of, finish
+from sizer.present.words import plural
 
 # Checking every row of a large chart against the schema takes a second; the switch is one of the whole process.
 _UNCHECKED = Lock()
@@ -38,6 +38,7 @@ _MOST_POINTS = 2000
 # With more rows the bars of their intervals hide the rows.
 _MOST_INTERVALS = 80
 _LEAST_DECADES = 0.9
+_HEIGHT_PX = 460
 # Numbers on an axis of many decades: thousands grouped while they are short, then with a prefix.
 _SHORT = (
     "datum.value >= 1e6 || datum.value < 1e-3 ? format(datum.value, '~s') "
@@ -45,20 +46,13 @@ _SHORT = (
 )
 
 
-def parity_chart(
-    rows: Sequence[ValidatedRow],
-    palette: Palette = LIGHT,
-    width: int | str = COLUMN_PX,
-    height: int = 380,
-    *,
-    title: str = "",
-    sources: Mapping[str, Source] | None = None,
-) -> Chart | None:
-    """Predicted over published numbers, both axes logarithmic.
+def parity_spec(
+    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT
+) -> dict[str, Any] | None:
+    """Predicted over published numbers, both axes logarithmic, as wide as its page, as a specification.
 
-    ``rows``: those that do not count or hold no number above 0 are not drawn. ``title``: Finding; by default how far
-    half of the rows are off. ``sources``: Documents, whose titles stand under the pointer. None where there is nothing
-    to draw.
+    ``rows``: those that do not count or hold no number above 0 are not drawn. ``sources``: documents by key, whose
+    titles stand under the pointer. None where there is nothing to draw.
     """
     able = [row for row in facts.rated(rows) if row.log_error is not None]
     drawn = _thinned(able)
@@ -66,49 +60,35 @@ def parity_chart(
         return None
     ends = _domain(drawn)
     marks = _marks(drawn)
-    data = [_parity_row(row, marks, palette, ends, sources or {}) for row in drawn]
+    data = [_parity_row(row, marks, palette, ends, sources) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
     name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
-    scale = alt.Scale(type="log", domain=list(ends), nice=False)
-    ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
-    x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
-    y = alt.Y("y:Q", scale=scale, axis=ticks, title=f"predicted {name}, log scale")
-    layers = _guides(*ends, palette, x, y)
-    if len(drawn) <= _MOST_INTERVALS:
-        bars = chart_of(data).transform_filter("datum.low !== null").mark_rule(strokeWidth=1, opacity=0.6, aria=False)
-        colour = alt.Color("colour:N", scale=None, legend=None)
-        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"), color=colour))
-    layers.append(_points(data, marks, palette, x, y))
     hidden = len(able) - len(drawn)
     remark = f"{plural(hidden, 'row')} between others {by_count(hidden, 'is', 'are')} not drawn" if hidden else ""
-    return finish(layers, title or parity_finding(rows), palette, width, height, remark)
-
-
-def parity_spec(
-    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT
-) -> dict[str, Any] | None:
-    """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
-
-    ``rows``: those that hold no number above 0 are not drawn. ``sources``: documents by key, whose titles stand under
-    the pointer. None where there is nothing to draw.
-    """
     with _UNCHECKED, schemapi.debug_mode(False):
-        chart = parity_chart(rows, palette, "container", 460, sources=sources)
-        return None if chart is None else chart.to_dict(validate=False)
+        scale = alt.Scale(type="log", domain=list(ends), nice=False)
+        ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
+        x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
+        y = alt.Y("y:Q", scale=scale, axis=ticks, title=f"predicted {name}, log scale")
+        layers = _guides(*ends, palette, x, y)
+        if len(drawn) <= _MOST_INTERVALS:
+            bars = chart_of(data).transform_filter("datum.low !== null")
+            bars = bars.mark_rule(strokeWidth=1, opacity=0.6, aria=False)
+            colour = alt.Color("colour:N", scale=None, legend=None)
+            layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"), color=colour))
+        layers.append(_points(data, marks, palette, x, y))
+        chart = finish(layers, _finding(rows), palette, "container", _HEIGHT_PX, remark)
+        return chart.to_dict(validate=False)
 
 
-def parity_finding(rows: Sequence[ValidatedRow], *, is_inside: bool = False) -> str:
-    """Title of a parity chart: the median error. ``is_inside`` a sentence it starts small."""
+def _finding(rows: Sequence[ValidatedRow]) -> str:
+    """Title of a parity chart: the median error."""
     found = summarise("", rows)
     if found.median_error is None:
-        text = "no number is predicted here"
-    elif found.predicted_rows == 1:
-        text = f"the error of the one prediction is {facts.size_text(found.median_error)}"
-    else:
-        text = (
-            f"the median error of {plural(found.predicted_rows, 'prediction')} is {facts.size_text(found.median_error)}"
-        )
-    return text if is_inside else capital(text)
+        return "No number is predicted here"
+    if found.predicted_rows == 1:
+        return f"The error of the one prediction is {facts.size_text(found.median_error)}"
+    return f"The median error of {plural(found.predicted_rows, 'prediction')} is {facts.size_text(found.median_error)}"
 
 
 def source_title(key: str, sources: Mapping[str, Source]) -> str:

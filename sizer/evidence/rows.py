@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.notes import FitNote, RowStatus, note
-from sizer.calibrate.validate import Summary, ValidatedRow, is_meant, summaries
+from sizer.calibrate.validate import Summary, ValidatedRow, is_meant
 from sizer.present.text.calibration import status_text
 from sizer.present.words import capital, percent
 
@@ -21,8 +21,6 @@ MIN_GROUP = 3
 FACTOR_2 = math.log(2)
 # Longest text of a file that a page shows in one cell.
 MAX_TEXT = 120
-# A bias below this, or below half of the median error, is not reported.
-_LEAST_BIAS = 0.03
 
 TASKS = {
     "training": "Training",
@@ -182,29 +180,9 @@ def is_too_narrow(one: Summary) -> bool:
     return one.judged_rows >= MIN_GROUP and coverage_range(one)[1] < NOMINAL
 
 
-def tendency(one: Summary) -> str:
-    """Direction of the errors: 'mostly too high', 'both ways'."""
-    if one.bias is None or one.median_error is None or abs(one.bias) < max(_LEAST_BIAS, one.median_error / 2):
-        return "both ways"
-    return "mostly too high" if one.bias > 0 else "mostly too low"
-
-
 def rated(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
     """Rows with a prediction that the model is meant to describe."""
     return [row for row in rows if is_meant(row)]
-
-
-def worst_rows(rows: Iterable[ValidatedRow], most: int) -> list[ValidatedRow]:
-    """Rows farthest off, the farthest first."""
-    found = [(abs(off), row) for row in rated(rows) if (off := row.log_error) is not None]
-    return [row for _, row in sorted(found, key=lambda pair: (-pair[0], pair[1].id))[:most]]
-
-
-def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Summary]:
-    """Groups of at least :data:`MIN_GROUP` rows with the largest median errors, the largest first."""
-    groups = summaries(rated(rows), key)
-    large = [one for one in groups if one.judged_rows >= MIN_GROUP and one.median_error is not None]
-    return sorted(large, key=lambda one: (-(one.median_error or 0.0), one.name))[:most]
 
 
 def reasons(rows: Iterable[ValidatedRow], *, predicted: bool) -> list[tuple[RowStatus, int]]:

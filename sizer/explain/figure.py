@@ -13,8 +13,7 @@ from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Storage
 from sizer.drawings.datapath import is_limit
-from sizer.explain.inputs import Explanation, assumed, in_unit, input_row, inputs_table, number
-from sizer.explain.stages import stage_inputs
+from sizer.explain.stages import Explanation, assumed, in_unit, input_row, inputs_table, number, stage_inputs
 from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
@@ -325,7 +324,8 @@ def explanation(evaluated: EvaluatedDesign, key: str) -> Explanation:
     if kind in (RATE, STAGE) and not key.endswith("-") and 0 <= place < len(result.design.workloads):
         answer = result.design.workloads[place]
         if kind == RATE and not stage:
-            return _time(result, answer, answer.time) if _is_timed(answer) and answer.time else _rate(result, answer)
+            is_timed = answer.workload.target.time_to_train_s is not None
+            return _time(result, answer, answer.time) if is_timed and answer.time else _rate(result, answer)
         if kind == STAGE and not stage:
             return _limiting(result, answer)
         found = next((one for one in answer.stages if one.key == stage), None)
@@ -478,7 +478,3 @@ def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Explanation:
         tuple(cautions),
         assumed(result, [answer.workload.name, *found.parts], found.fields),
     )
-
-
-def _is_timed(answer: WorkloadAnswer) -> bool:
-    return answer.workload.target.time_to_train_s is not None

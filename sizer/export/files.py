@@ -2,11 +2,13 @@
 
 import contextlib
 import datetime
+import io
 import os
 import re
 import shutil
 import tempfile
 import unicodedata
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -44,6 +46,21 @@ def _name_part(text: str, longest: int) -> str:
     """Text without what a path, a shell or Windows would read something into."""
     plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
     return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
+
+
+# A ZIP states a time for each of its files; a fixed one makes the files of equal answers identical.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files in one ZIP, by their names; the same files give the same bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name, _NO_TIME)
+            info.create_system, info.external_attr = 0, 0o644 << 16  # else they differ between operating systems
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
 
 
 # A spreadsheet reads a cell that starts with one of these as a formula, or skips the character and reads on.

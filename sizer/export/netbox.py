@@ -6,10 +6,8 @@ ports have the names of the plan: the public library of device types uses other 
 adapters. The suffix of their names distinguishes these types from those of the library.
 """
 
-import io
 import math
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox.export import device_type_yaml
 from sizer.catalog.schema import Device, Pdu
-from sizer.export.files import harmless, printable
+from sizer.export.files import harmless, printable, zipped
 from sizer.export.tables.plan_tables import PowerLink, cable_colour, pdu_name, port_label, power_links
 from sizer.export.tables.table import Row, csv_bytes
 from sizer.physical.networks.ports import device_ports
@@ -37,8 +35,6 @@ _PDU_COLOUR = "222222"
 _CABLE_TYPES = {"dac": "dac-passive", "aoc": "aoc", "copper": "cat6", "transceiver": "mmf"}
 _STATUS = {"computed": "planned", "existing": "active"}
 _RAILS_IN = 19
-# A ZIP file states a time for each of its files; a fixed one makes the files of equal answers identical.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
 _READ_ME = """\
 The plan of {site} for NetBox{catalog}.
 
@@ -64,14 +60,7 @@ servers.
 
 def netbox_zip(result: SizingResult, catalog: Catalog) -> bytes:
     """The files of :func:`netbox_files` in one ZIP file."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in netbox_files(result, catalog).items():
-            info = zipfile.ZipInfo(name, _NO_TIME)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, data)
-    return stream.getvalue()
+    return zipped(netbox_files(result, catalog))
 
 
 def netbox_files(result: SizingResult, catalog: Catalog) -> dict[str, bytes]:

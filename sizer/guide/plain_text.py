@@ -46,7 +46,7 @@ from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.questions.team.text import wait_text
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.analysis import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
 from sizer.sizing.checks import FactKind
@@ -119,7 +119,7 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
     tables = [simplest_table(simple, result), claims_table(claims)]
-    return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
+    return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables)])
 
 
 def _place(design: DesignAnswer) -> str:

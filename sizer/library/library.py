@@ -21,9 +21,8 @@ from sqlalchemy.exc import IntegrityError
 from sizer.base.errors import RequestError
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.library.compare import ComparedAnswer
+from sizer.library.compare import ComparedAnswer, Snapshot, read_snapshot, snapshot_of
 from sizer.library.opening import FAULTS, WRITES, LibraryError, database_error, designs, open_engine, revisions
-from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 

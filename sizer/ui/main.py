@@ -16,7 +16,7 @@ from sizer.present.words import capital
 from sizer.ui import headline, look, need, session_store, sharing, state
 from sizer.ui.app_server import turns
 from sizer.ui.architecture.page import show as show_architecture
-from sizer.ui.bill import reconcile
+from sizer.ui.bill.overrides import reconcile
 from sizer.ui.bill.page import show as show_bill
 from sizer.ui.designs.compare import show as show_compare
 from sizer.ui.designs.page import open_from_link
@@ -102,7 +102,7 @@ def _draw() -> None:
         )
         st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
         return
-    reconcile.reconcile(parts)
+    reconcile(parts)
     state.note_step()
     view = state.view(parts, has_question=need.is_open(parts))
     pages: dict[str, StreamlitPage] = {}

@@ -23,7 +23,7 @@ from sizer.bom.bill import (
     stated,
     unpriced_bill,
 )
-from sizer.export.tables.bill_columns import bill_csv
+from sizer.export.tables.table import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.bill_tables import bill_table

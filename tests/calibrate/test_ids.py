@@ -20,7 +20,7 @@ from sizer.calibrate.observations import (
     read_rows,
 )
 from sizer.calibrate.validate import predict
-from sizer.evidence.page import report_text
+from sizer.evidence.tables import report_text
 from sizer.present.text.calibration import status_text
 from tests.factories.observations import observation_text
 from tests.factories.requests import CATALOG, report_on

@@ -12,9 +12,8 @@ import pytest
 from sizer.base.formats.json_document import json_text, sealed
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document
-from sizer.library.compare import MAX_DESIGN_BYTES, snapshot_of_file
+from sizer.library.compare import MAX_DESIGN_BYTES, snapshot_of, snapshot_of_file
 from sizer.library.library import Library, content_of
-from sizer.library.snapshot import snapshot_of
 from sizer.sizing.customer_copy import customer_copy
 from tests.cli.running import refused, run
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized

@@ -12,8 +12,7 @@ from pptx.oxml.ns import qn
 from sizer.deck.blocks import Branding, DrawingBlock, Slide, SlideColumn
 from sizer.deck.presentation import written
 from sizer.drawings.palette import LIGHT
-from sizer.drawings.parts import box_labels
-from sizer.drawings.shapes import Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, Label, Link, box_labels
 from tests import factories
 from tests.factories.examples import most_in
 

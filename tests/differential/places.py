@@ -23,7 +23,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.losses import Losses
 from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import HardwareAfterLoss, rate_shares, target_probabilities
-from sizer.questions.what_if.input_grid import fixed_design_rates
+from sizer.questions.what_if.answer import fixed_design_rates
 from sizer.sizing.design.evaluate_design import MOST_CERTAIN
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.maximum import with_fixed_target
@@ -164,7 +164,6 @@ def of_what_if(result: SizingResult, catalog: Catalog, fitted: Calibration) -> N
     """What-if at the values of the design itself."""
     numbers: Numbers = {}
     for place, model in enumerate(EvaluatedDesign(result, catalog, fitted).workloads):
-        assert model is not None  # the catalogue is that of the result
         found = fixed_design_rates(model, {})
         for end in ("value", "low", "high"):
             numbers[f"rate.{end} {place}"] = float(getattr(found.rate, end)[0])
@@ -182,10 +181,9 @@ def of_losses(result: SizingResult, catalog: Catalog, fitted: Calibration) -> tu
     left = [HardwareAfterLoss(whole.whole), HardwareAfterLoss(whole.without(whole.named(Role.GPU_SERVER)[:1]))]
     for place, model in enumerate(EvaluatedDesign(result, catalog, fitted).workloads):
         answer = result.design.workloads[place]
-        assert model is not None  # the catalogue is that of the result
         if answer.probability is None or model.works[place].batch_sizes:
             continue
-        rates = rate_shares(model, answer, whole.whole, left) * float(answer.throughput.value)
+        rates = rate_shares(model, whole.whole, left) * float(answer.throughput.value)
         chances = np.minimum(target_probabilities(model, left), MOST_CERTAIN)
         for numbers, rate, chance in zip((found, lost), rates.tolist(), chances.tolist(), strict=True):
             numbers += [(f"rate.value {place}", rate), (f"probability {place}", chance)]

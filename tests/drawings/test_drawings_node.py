@@ -7,8 +7,7 @@ import pytest
 
 from sizer.catalog.sale import era_of
 from sizer.drawings.node import node, node_caption
-from sizer.drawings.parts import box_labels, text_area
-from sizer.drawings.shapes import Drawing
+from sizer.drawings.shapes import Drawing, box_labels, text_area
 from sizer.sizing.result import DesignAnswer
 from tests import factories
 from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart

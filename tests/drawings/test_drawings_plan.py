@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from sizer.drawings.cluster import GROUPS
-from sizer.drawings.links import CUSTOMER_LAN
+from sizer.drawings.cluster import CUSTOMER_LAN, GROUPS
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
-from sizer.drawings.parts import box_labels, glyph_label, glyphs, text_area
 from sizer.drawings.racks import UNIT_PX, main_role, rack_fronts, rack_kinds
 from sizer.drawings.room import room
-from sizer.drawings.shapes import Box, Drawing, wrapped
+from sizer.drawings.shapes import Box, Drawing, box_labels, glyph_label, glyphs, text_area, wrapped
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.physical.networks.links import ZERO_U

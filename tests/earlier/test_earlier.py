@@ -17,10 +17,17 @@ from sizer.batch.columns import COLUMNS_VERSION, schema
 from sizer.catalog.price_books import COLUMNS, Price
 from sizer.export.price_book import read_book
 from sizer.guide.profile import Profile
-from sizer.library.compare import _File, answer_in_file, differences, figure_pairs, sized_today
+from sizer.library.compare import (
+    SNAPSHOT_VERSION,
+    Snapshot,
+    _File,
+    answer_in_file,
+    differences,
+    figure_pairs,
+    sized_today,
+)
 from sizer.library.library import Library, answer_of_revision
 from sizer.library.opening import DATABASE_VERSION, metadata
-from sizer.library.snapshot import SNAPSHOT_VERSION, Snapshot
 from sizer.ui.sharing import PARAMETER, unpacked
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog

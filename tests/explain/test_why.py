@@ -9,7 +9,7 @@ import pytest
 
 from sizer.base.quantities import BYTES, FLOP, parse
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, explanation, rate_key, stage_key
-from sizer.explain.inputs import Explanation
+from sizer.explain.stages import Explanation
 from sizer.present.text.money import price_range_text
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

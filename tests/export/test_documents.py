@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base import worker_process
-from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, write_documents, zipped
-from sizer.export.files import file_stem
+from sizer.documents import FORMATS, begin_documents, file_name, pdf_threads, write_documents
+from sizer.export.files import file_stem, zipped
 from sizer.sizing.result import SizingResult
-from sizer.ui.document.downloads import FileCache
+from sizer.ui.document.page import FileCache
 from tests import factories
 from tests.factories import examples
 

@@ -18,8 +18,7 @@ from sizer.base.formats.json_document import json_text
 from sizer.bom.bill import Bill
 from sizer.export.design_json import design_document, projection_document
 from sizer.export.files import harmless, write_whole
-from sizer.export.tables.bill_columns import bill_csv
-from sizer.export.tables.table import Delimiter
+from sizer.export.tables.table import Delimiter, bill_csv
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest
 from tests import factories

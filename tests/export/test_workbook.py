@@ -10,7 +10,6 @@ import pytest
 
 from sizer.base.resources import data_dir
 from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
-from sizer.export.workbook import list_sheets
 from sizer.export.workbook.book import workbook
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
@@ -180,7 +179,7 @@ def test_the_workbook_sums_up_what_the_cable_list_has_cable_by_cable() -> None:
 
 def test_a_list_that_is_too_long_for_a_sheet_says_how_long_it_is_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
     """The outlets of 11 columns: that list alone has over 500 cells."""
-    monkeypatch.setattr(list_sheets, "_MOST_CELLS", 500)
+    monkeypatch.setattr("sizer.export.workbook.book._MOST_CELLS", 500)
     book = opened(example("dgx1-f800-resnet50"), values=True)
     (note,) = [row[0] for row in book["Power"].iter_rows(values_only=True) if "netbox.zip" in str(row[0])]
     assert int(note.split()[0]) > 500 / 11

@@ -1,7 +1,6 @@
 """Answers that tests of documents and files start from: published designs, with the names and the date of a quote."""
 
 import datetime
-from dataclasses import replace
 from functools import cache
 
 from sizer.sizing.result import SizingResult
@@ -37,17 +36,6 @@ def single_server() -> SizingResult:
 def one_apollo() -> SizingResult:
     """One Apollo 6500 with WekaIO, which only validates."""
     return _sized("apollo-googlenet-inference", "Shared platform for validation")
-
-
-def of_another_catalogue(found: SizingResult) -> SizingResult:
-    """The answer with stacks that no catalogue has."""
-    works = tuple(work.model_copy(update={"stack": "tensorflow-18.09"}) for work in found.request.workload)
-    answers = tuple(
-        replace(answer, workload=work, stack=answer.stack.model_copy(update={"id": "tensorflow-18.09"}))
-        for answer, work in zip(found.design.workloads, works, strict=True)
-    )
-    request = found.request.model_copy(update={"workload": works})
-    return replace(found, request=request, design=replace(found.design, workloads=answers))
 
 
 ALL = {"nine_dgx1": nine_dgx1, "one_c4140": one_c4140, "single_server": single_server, "one_apollo": one_apollo}

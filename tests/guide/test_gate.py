@@ -51,7 +51,7 @@ from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import offered
 from sizer.sizing.result import DesignAnswer, PlannedYear, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
-from sizer.ui.tiles import tiles
+from sizer.ui.headline import tiles
 from sizer.workload.optional_tables import Growth, Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest

@@ -23,7 +23,7 @@ _ROW = {
     "quantity": "samples_per_s",
     "value": "6000",
 }
-_REPORT = ("validate", "rows.csv", "--report", "report.html")
+_REPORT = ("validate", "rows.csv", "--json")
 
 
 def _text(**changes: str) -> str:

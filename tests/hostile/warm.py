@@ -12,7 +12,7 @@ import sizer.documents
 import sizer.library.library
 import sizer.questions.verdict.simplest_design
 import sizer.sizing.size
-import sizer.ui.bill.price_book
+import sizer.ui.bill.page
 import sizer.ui.sharing
 import sizer.workload.sentence.reader  # noqa: F401
 from sizer.calibrate.calibration import stored_calibration

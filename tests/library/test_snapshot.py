@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
-from sizer.library.compare import ComparedAnswer, Differences, differences
+from sizer.library.compare import ComparedAnswer, Differences, Snapshot, differences, read_snapshot, snapshot_of
 from sizer.library.library import Library, content_of
-from sizer.library.snapshot import Snapshot, read_snapshot, snapshot_of
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.table import FieldChange, field_changes

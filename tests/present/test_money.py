@@ -24,7 +24,7 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
-from sizer.ui.tiles import tiles
+from sizer.ui.headline import tiles
 from tests.factories.examples import catalog, sized
 from tests.factories.requests import resnet_request
 

@@ -9,9 +9,8 @@ import pytest
 
 from sizer.base.estimate import Estimate
 from sizer.base.resources import data_dir
-from sizer.questions.scale.analysis import EqualGpuComparison, scale_comparison
-from sizer.questions.verdict.analysis import claims
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.scale.analysis import ArrangementPair, EqualGpuComparison, scale_comparison
+from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import simplest_design
 from sizer.sizing.design.decisions import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -68,7 +67,7 @@ def test_one_server_two_or_four_are_comparable(dnn: str) -> None:
         (2, 4),
         (4, 2),
     ]
-    for pair in same.pairs[:2]:
+    for pair in (ArrangementPair(same.first, way) for way in same.designs[1:3]):
         assert 0.9 <= float(pair.rate_ratios[0].value) <= 1.1
         assert float(pair.rate_ratios[0].low) < 1.01  # that they are equal is not ruled out, to a percent
 
@@ -134,7 +133,8 @@ def test_modules_gain_with_the_gpus_of_a_node() -> None:
 def test_two_small_servers_against_one_large_one() -> None:
     """dell-scaleup-scaleout-2019, page 50: several C4140-K come within 7.8 % of one 8-GPU NVLink server."""
     same = same_gpus(request("dgx-1", "tf-horovod-dell-2018", 128), 8)
-    pair = next(pair for pair in same.pairs if pair.second.arrangement.platform.server.id == "c4140")
+    other = next(way for way in same.designs[1:] if way.arrangement.platform.server.id == "c4140")
+    pair = ArrangementPair(same.first, other)
     assert pair.second.arrangement.n_servers == 2
     assert float(pair.rate_ratios[0].value) >= 1 - 0.078
     assert holds(pair.rate_ratios[0], 1 - 0.078)

@@ -16,7 +16,7 @@ from sizer.calibrate.observations import load_observations, observations_digest,
 from sizer.calibrate.reports import built_in_report
 from sizer.calibrate.validate import load_cross_validation, predict_all, validate, without_source
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.evidence.validation_text import MEASURES
+from sizer.evidence.tables import MEASURES
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.training_step import TrainingRun
 from sizer.workload.custom_network import CustomDnn

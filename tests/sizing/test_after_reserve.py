@@ -11,8 +11,7 @@ from sizer.physical.capacity import usable_bytes
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
-from sizer.questions.what_if.input_grid import changed_works, fixed_design_rates
-from sizer.questions.what_if.varied_input import DATASET_SIZE
+from sizer.questions.what_if.answer import DATASET_SIZE, changed_works, fixed_design_rates
 from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import data_sets, lacks_shared_storage, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

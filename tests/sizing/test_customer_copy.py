@@ -18,8 +18,8 @@ from sizer.catalog.model import Catalog
 from sizer.deck.outline import deck
 from sizer.export.design_json import design_document
 from sizer.export.netbox import netbox_zip
-from sizer.export.tables.bill_columns import bill_csv
 from sizer.export.tables.plan_tables import cables_csv
+from sizer.export.tables.table import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
 from sizer.present.text.bill_warnings import note_text

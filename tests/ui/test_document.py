@@ -16,7 +16,7 @@ from sizer.documents import FORMATS
 from sizer.guide.profile import PLAIN, Profile
 from sizer.ui.app_server import turns
 from sizer.ui.document import branding
-from sizer.ui.document.downloads import DocumentSource, FileCache
+from sizer.ui.document.page import DocumentSource, FileCache
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, widget
 

@@ -11,7 +11,7 @@ from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Sta
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.export.files import PROVIDED_BY_OTHERS, TO_BE_QUOTED
-from sizer.export.tables.bill_columns import BillColumn, columns, values
+from sizer.export.tables.table import BillColumn, columns, values
 from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 from sizer.physical.components import CATEGORIES
 from sizer.present import words
@@ -20,7 +20,7 @@ from sizer.present.facts.storage_tiers import system_name, tier_label
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.verdict import verdict_text
-from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
+from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 NAME = "BOM"
@@ -422,7 +422,8 @@ def _answer(result: SizingResult) -> Iterator[_Figure]:
 def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
     unit, name = sample_unit(answer.dnn), answer.workload.name
     value, low, high = answer.throughput
-    span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
+    limits = words.stage(answer.bottleneck, inside=True)
+    span = f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {limits}"
     if answer.rate_is_predicted:
         yield _figure(f"Throughput, {name}", value, unit, span)
     if answer.rate_is_predicted and answer.time is not None:
@@ -440,11 +441,6 @@ def _figure(label: str, value: float, unit: str, note: str = "", name: str = "",
     """A number of three digits in the unit in which the guide prints it."""
     factor, printed = scaled_unit(value if like is None else like, unit)
     return _Figure(label, rounded_to(rounded_to(value, 3) / factor, 3), note, printed, name)
-
-
-def _inside(label: str) -> str:
-    """Label of a stage inside a sentence; an abbreviation stays as it is."""
-    return label if label[:2].isupper() else f"{label[:1].lower()}{label[1:]}"
 
 
 def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:

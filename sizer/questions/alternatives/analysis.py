@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import NARROW_SPACE, plain
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.items import Item
+from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import as_sold_as
 from sizer.physical.allowed_parts import narrowed_to
@@ -24,6 +26,7 @@ from sizer.sizing.servers_needed import fewest_servers
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import SizingRequest, Target
+from sizer.workload.target_text import target_text
 
 VendorKind = Literal["other server", "other storage"]
 NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "simplest of all", "other server", "other storage"]
@@ -334,11 +337,8 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     """Probability that a design meets all targets of a result's request; 0 where it lacks GPUs to keep busy."""
     if any((work.target.gpus_busy or 0) > design.n_gpus for work in result.request.workload):
         return 0.0
-    likely = 1.0
-    for model in EvaluatedDesign(replace(result, design=design), catalog, fitted).workloads:
-        assert model is not None  # the catalogue is that of the result
-        likely *= float(model.run.probability[0])
-    return likely
+    evaluated = EvaluatedDesign(replace(result, design=design), catalog, fitted)
+    return math.prod(float(model.run.probability[0]) for model in evaluated.workloads)
 
 
 def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind) -> Neighbour | None:
@@ -356,3 +356,37 @@ def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, k
     request, design = settled
     narrow = _with_platforms(request, servers=[design.platform.server.id], storage=[design.platform.storage.id])
     return Neighbour(kind, narrow, design)
+
+
+# Digits of a rate asked: a changed target differs from the old one in the third or fourth.
+_RATE_DIGITS = 4
+
+
+def change_text(after: SizingRequest, evaluated: EvaluatedDesign) -> str:
+    """What differs between the request of a result and that of an alternative, as one sentence."""
+    before, design, catalog = evaluated.result.request, evaluated.result.design, evaluated.catalog
+    said = []
+    if after.confidence != before.confidence:
+        said.append(f"confidence {_percent(after.confidence)} instead of {_percent(before.confidence)}")
+    for old, new, answer in zip(before.workload, after.workload, design.workloads, strict=True):
+        if new.target != old.target:
+            of_which = f"{answer.workload.name}: " if len(before.workload) > 1 else ""
+            targets = (target_text(one, answer.dnn, _RATE_DIGITS) for one in (new, old))
+            said.append(f"{of_which}{' instead of '.join(targets)}")
+    left = [
+        item_name(ids[0], catalog)
+        for ids, known in (
+            (after.platforms.servers, before.platforms.servers),
+            (after.platforms.storage, before.platforms.storage),
+        )
+        if ids != known and len(ids) == 1
+    ]
+    if left:
+        said.append(f"only {' with '.join(left)}")
+    if after.platforms.fabrics != before.platforms.fabrics and len(after.platforms.fabrics) == 1:
+        said.append(f"only {item_name(after.platforms.fabrics[0], catalog)}")
+    return sentence("; ".join(said)) if said else "The request does not change."
+
+
+def _percent(fraction: float) -> str:
+    return f"{plain(100 * fraction, 2)}{NARROW_SPACE}%"

@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.library.snapshot import HeadlineFigure, figures_of
+from sizer.library.compare import HeadlineFigure, figures_of
 from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest

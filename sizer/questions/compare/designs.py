@@ -5,20 +5,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import altair as alt
 import numpy as np
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant, tokens_text
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import with_maker, with_vendor
+from sizer.drawings.palette import COLUMN_PX, LIGHT, Palette
 from sizer.drawings.racks import at_least
+from sizer.drawings.shapes import wrapped
 from sizer.explain.figure import GPUS, POWER, PRICE, RACK_UNITS, rate_key
 from sizer.physical.components import CATEGORIES
 from sizer.present import words
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import NOT_PREDICTED
 from sizer.present.text.money import price_range_text
+from sizer.present.theme import CHART_LABEL_PX
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -521,3 +526,42 @@ def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
 def _asked(value: str, base: str, is_base: bool) -> Cell:
     text = value if is_base or value != base or value == NOT_STATED else f"{value} ({SAME})"
     return Cell(text, is_muted=value == NOT_STATED)
+
+
+_NAME_PX, _ROW_PX = 170, 36
+_ROOM = 1.6  # length of the axis by the longest bar: the prices stand behind the bars
+
+
+def price_chart(
+    designs: Sequence[Compared], baseline: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+) -> Chart | None:
+    """Expected price of each design with its range; None where a price is missing or they are in several currencies."""
+    costs = [one.result.design.cost for one in designs]
+    known = [cost for cost in costs if cost is not None and math.isfinite(cost.high)]
+    if len(known) < len(designs) or len({cost.currency for cost in known}) > 1:
+        return None
+    rows: Rows = [
+        {
+            "name": "\n".join(wrapped(one.name, CHART_LABEL_PX, _NAME_PX, max_lines=2)),
+            **{key: getattr(cost, key) / 1e3 for key in ("low", "expected", "high")},
+            "text": price_range_text(one.result.design),
+            "colour": palette.accent if place == baseline else palette.other,
+        }
+        for place, (one, cost) in enumerate(zip(designs, known, strict=True))
+    ]
+    scale = alt.Scale(domain=[0, _ROOM * max(row["high"] for row in rows)], nice=False)
+    names = alt.Axis(labelExpr="split(datum.label, '\\n')", labelLimit=_NAME_PX, domain=False, ticks=False)
+    base = chart_of(rows).encode(y=alt.Y("name:N", sort=None, title=None, axis=names))
+    bars = base.mark_bar(strokeWidth=1, height=alt.RelativeBandSize(0.6), fillOpacity=0.35).encode(
+        x=alt.X("expected:Q", scale=scale, axis=axis(grid=False), title=f"price, thousand {known[0].currency}"),
+        color=alt.Color("colour:N", scale=None),
+        stroke=alt.Stroke("colour:N", scale=None),
+        tooltip=["name:N", "text:N"],
+    )
+    ranges = base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    texts = base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text="text:N")
+    least = min(zip(known, designs, strict=True), key=lambda pair: pair[0].expected)
+    finding = f"{least[1].name} is expected to cost least"
+    if any(cost.low < least[0].high for cost in known if cost is not least[0]):
+        finding += "; the ranges overlap"
+    return finish([bars, ranges, texts], finding, palette, width, _ROW_PX * len(rows))

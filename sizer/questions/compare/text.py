@@ -11,8 +11,16 @@ import numpy as np
 from sizer.base.estimate import Estimate
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.quantities import duration, grouped, si
-from sizer.library.compare import ComparedAnswer, Differences, FigureChange, LineChange, figure_pairs
-from sizer.library.snapshot import HeadlineFigure, SavedLine, Snapshot
+from sizer.library.compare import (
+    ComparedAnswer,
+    Differences,
+    FigureChange,
+    HeadlineFigure,
+    LineChange,
+    SavedLine,
+    Snapshot,
+    figure_pairs,
+)
 from sizer.present.tables import WIDTH, Cell, Column, Table, clean, columns, row, table_text
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural, sentence
 from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome

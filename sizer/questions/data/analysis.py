@@ -563,15 +563,16 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     design, data = result.design, result.request.data
-    known = [model for model in evaluated.workloads if model is not None]
     required = storage_demand(design.workloads, data)
     return DataPlan(
         design=design,
         required=required,
         ingest=ingest_plan(design, required, data),
         transform=_transform(result, required, catalog, fitted),
-        validations=tuple(validation for model in known if (validation := _validation(model)) is not None),
-        copies=local_copies(known),
+        validations=tuple(
+            validation for model in evaluated.workloads if (validation := _validation(model)) is not None
+        ),
+        copies=local_copies(evaluated.workloads),
         questions=_questions(design),
     )
 

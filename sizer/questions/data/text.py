@@ -315,7 +315,11 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
             chosen=None if ingest.chosen is None else ingest.chosen.key,
             ways=[_route(route) for route in ingest.routes],
         ),
-        local_copies=[_copy(copy) for copy in plan.copies],
+        # The drives are a part of the catalogue: their id names them.
+        local_copies=[
+            {**fields_of(copy, *vars(copy), "fits", "pays", "saved_nodes"), "drives": copy.drives.id}
+            for copy in plan.copies
+        ],
     )
 
 
@@ -349,18 +353,12 @@ def _route(route: IngestRoute) -> dict[str, object]:
         route,
         *("key", "data_bytes", "least_s", "published_s"),
         name=ENTRY_NAMES[route.entry],
-        links=[_link(link) for link in route.links],
+        links=[
+            fields_of(link, "bytes_per_s", "copies", "source", "is_by_others", name=link_name(link))
+            for link in route.links
+        ],
         write_bytes_per_s=None if route.write is None else route.write.bytes_per_s,
     )
-
-
-def _link(link: IngestLink) -> dict[str, object]:
-    return fields_of(link, "bytes_per_s", "copies", "source", "is_by_others", name=link_name(link))
-
-
-def _copy(copy: LocalCopy) -> dict[str, object]:
-    # The drives are a part of the catalogue: their id names them.
-    return {**fields_of(copy, *vars(copy), "fits", "pays", "saved_nodes"), "drives": copy.drives.id}
 
 
 def data_text(title: str, design: str, plan: DataPlan) -> str:

@@ -37,18 +37,12 @@ class HardwareAfterLoss(NamedTuple):
     n_gpus_per_server: int | None = None  # None: as many as before
 
 
-def rate_shares(
-    model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Remaining, options: Sequence[HardwareAfterLoss]
-) -> Floats:
+def rate_shares(model: WorkloadOnDesign, whole: Remaining, options: Sequence[HardwareAfterLoss]) -> Floats:
     """Rate of a workload after each of some losses, as a share of its rate before.
 
-    ``model``: none where the catalogue does not hold the parts of the answer: the share is then derived from the
-    remaining servers and storage nodes, without the narrower links between them. ``answer``: the workload as it runs
-    on the whole design. ``whole``: the hardware before the loss. 0 where the job stops, never above 1: a part of a
-    design is not faster than all of it. [-]
+    ``model``: the workload as it runs on the whole design. ``whole``: the hardware before the loss. 0 where the job
+    stops, never above 1: a part of a design is not faster than all of it. [-]
     """
-    if model is None:
-        return np.array([_rough_share(answer, whole, option) for option in options])
     run, runs = _run(model, [HardwareAfterLoss(whole), *options])
     reads = np.array([option.remaining.reaches_storage for option in (HardwareAfterLoss(whole), *options)])
     # A running job reads from memory alone once its first epoch is over.
@@ -127,19 +121,6 @@ def _run(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> tuple
         calibration=model.calibration,
     )
     return run, (servers > 0) & all_fit([model.work], hosts)
-
-
-def _rough_share(answer: WorkloadAnswer, whole: Remaining, option: HardwareAfterLoss) -> float:
-    remaining, grid = option.remaining, answer.scaling
-    if remaining.n_servers == 0 or (not remaining.reaches_storage and answer.cache_hit_fraction < 1):
-        return 0.0
-    share = remaining.n_servers / whole.n_servers
-    if option.n_gpus_per_server is not None:
-        share *= option.n_gpus_per_server / float(grid.n_gpus[0] / grid.n_servers[0])
-    storage = next(float(stage.capacity.value) for stage in answer.stages if stage.key == "storage")
-    if remaining.reaches_storage and remaining.storage_nodes < whole.storage_nodes:
-        share = min(share, storage * remaining.storage_nodes / whole.storage_nodes / float(answer.throughput.value))
-    return min(share, 1.0)
 
 
 FailureKey = Literal[
@@ -497,8 +478,7 @@ class FailureCase:
     is_only: bool = False  # whether the design has only one such part
     loss: Loss | None = None  # the kind of loss that a request can ask a design to tolerate
     # Of every workload: the probability that a run meets the target if the part stays out, whether that is enough, and
-    # how long the part may be out once in a run [s]; empty where the catalogue no longer holds the parts, and where no
-    # source says whether the data survive.
+    # how long the part may be out once in a run [s]; empty where no source says whether the data survive.
     probability: tuple[float, ...] = ()
     meets_target: tuple[bool, ...] = ()
     outage_s: tuple[float, ...] = ()
@@ -539,7 +519,7 @@ class _ScenarioRates:
     def __init__(
         self,
         result: SizingResult,
-        models: Sequence[WorkloadOnDesign | None],
+        models: Sequence[WorkloadOnDesign],
         design: FailureScenarios,
         scenarios: Sequence[FailureScenario],
         team: TeamModel | None,
@@ -557,11 +537,9 @@ class _ScenarioRates:
         self._has_team = team is not None
         starts = np.cumsum([0, *(len(scenario.options) for scenario in scenarios)])
         self._options, self._places = options, [range(first, last) for first, last in pairwise(starts.tolist())]
-        pairs = list(zip(models, self._answers, strict=True))
-        self._shares = np.array([rate_shares(model, answer, design.whole, options) for model, answer in pairs])
-        known = [model for model in models if model is not None]
-        is_known = len(known) == len(pairs) and not any(model.is_open for model in known)
-        self._probabilities = np.array([target_probabilities(model, options) for model in known]) if is_known else None
+        self._shares = np.array([rate_shares(model, design.whole, options) for model in models])
+        is_known = not any(model.is_open for model in models)
+        self._probabilities = np.array([target_probabilities(model, options) for model in models]) if is_known else None
 
     def case(self, place: int, scenario: FailureScenario, loss: Loss | None) -> FailureCase:
         """The case of a scenario."""

@@ -1,8 +1,9 @@
 """The growth plan year by year, as tables, in sentences and as plain text."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -17,7 +18,7 @@ from sizer.catalog.schema import Storage
 from sizer.drawings.racks import at_least
 from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
-from sizer.present.tables import Field, Table, record_table, row, table_text
+from sizer.present.tables import Column, Field, Row, Table, record_table, row, table_text
 from sizer.present.text.checks import ONE_LOST
 from sizer.present.text.money import quotes_for, range_text
 from sizer.present.words import NO_BREAK, inside_sentence, listed, percent, plural, sample_unit, whole
@@ -32,7 +33,7 @@ from sizer.sizing.growth.result import (
     PurchaseSequence,
 )
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.request import SizingRequest, Target
+from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 SEQUENCE_NAMES = {
@@ -80,64 +81,37 @@ def platform_text(growth: PlatformGrowth) -> str:
     return f"{growth.platform.server.name} + {growth.platform.storage.name}"
 
 
-_DEMAND: dict[str, Callable[["_Demand"], str]] = {
-    "Target": lambda demand: _target(demand.target, demand.workload),
-    "Stored sample": lambda demand: si(demand.workload.sample_bytes, "B"),
-    "Data set": lambda demand: si(demand.workload.dataset_bytes, "B"),
-    "Operations per sample": lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP"),
-}
-_DEMAND_WIDTHS = (24, 20, 20, 26)
-
-
 def demand_table(plan: GrowthPlan) -> Table:
     """Demand of every workload in every year."""
-    rows: list[_Demand | str] = []
+    rows: list[Row] = []
     for number, workload in enumerate(plan.requests[0].workload):
         if len(plan.requests[0].workload) > 1:
-            rows.append(workload.name)
-        rows += [_demand(plan, number, year) for year in range(plan.n_years)]
-    return record_table(
+            rows.append(row(workload.name, kind="group"))
+        cells = (demand_cells(plan, number, year).values() for year in range(plan.n_years))
+        rows += [row(str(year), *texts) for year, texts in enumerate(cells, start=1)]
+    titles = zip(demand_cells(plan, 0, 0), (24, 20, 20, 26), strict=True)
+    return Table(
         "purchases-asked",
         "Demand in each year",
-        rows,
-        [
-            Field("Year", lambda demand: demand if isinstance(demand, str) else str(demand.year), "left", 10),
-            *(
-                _demand_field(title, width, text)
-                for (title, text), width in zip(_DEMAND.items(), _DEMAND_WIDTHS, strict=True)
-            ),
-        ],
-        kind=lambda demand: "group" if isinstance(demand, str) else "",
-        note="Each factor applies once a year; values without a factor stay constant.",
+        (Column("Year", "left", 10), *(Column(title, "right", width) for title, width in titles)),
+        tuple(rows),
+        "Each factor applies once a year; values without a factor stay constant.",
     )
 
 
 def demand_cells(plan: GrowthPlan, workload: int, year: int) -> dict[str, str]:
     """Demand of one workload in one year, by the titles of the table's columns; ``year`` from 0, -1 is the last."""
-    return {title: text(_demand(plan, workload, year)) for title, text in _DEMAND.items()}
+    asked = plan.workloads[range(plan.n_years)[year]][workload]
+    return {
+        "Target": _target(asked),
+        "Stored sample": si(asked.sample_bytes, "B"),
+        "Data set": si(asked.dataset_bytes, "B"),
+        "Operations per sample": si(asked.dnn.forward_flop.value, "FLOP"),
+    }
 
 
-@dataclass(frozen=True)
-class _Demand:
-    """One workload in one year."""
-
-    year: int
-    target: Target
-    workload: ResolvedWorkload
-
-
-def _demand(plan: GrowthPlan, workload: int, year: int) -> _Demand:
-    place = range(plan.n_years)[year]
-    resolved = plan.workloads[place][workload]
-    return _Demand(place + 1, resolved.request.target, resolved)
-
-
-def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:
-    """Column of a table whose group heads are texts."""
-    return Field(title, lambda demand: "" if isinstance(demand, str) else text(demand), "right", width)
-
-
-def _target(target: Target, workload: ResolvedWorkload) -> str:
+def _target(workload: ResolvedWorkload) -> str:
+    target = workload.request.target
     if target.samples_per_s is not None:
         return si(target.samples_per_s, sample_unit(workload.dnn))
     if target.gpus_busy is not None:
@@ -283,7 +257,7 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
         limits,
         [
             Field("Limit", lambda limit: LIMIT_NAMES[limit.kind], "left", 40),
-            *(_load_field(year) for year in years),
+            *(Field(f"Year {year}", partial(_load, year=year), "right", 13) for year in years),
             Field("Exhausted", exhausted_text, "right", 21),
         ],
         note=(
@@ -295,11 +269,8 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
     )
 
 
-def _load_field(year: int) -> Field[CapacityLimit]:
-    return Field(f"Year {year}", lambda limit: _load(limit.loads[year - 1]), "right", 13)
-
-
-def _load(load: float) -> str:
+def _load(limit: CapacityLimit, year: int) -> str:
+    load = limit.loads[year - 1]
     return "cannot be met" if load == float("inf") else percent_of(load)
 
 

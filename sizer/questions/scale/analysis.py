@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Literal
@@ -15,6 +14,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped
 from sizer.bom.prices import prices_for
 from sizer.calibrate.calibration import Calibration, Draws, streams
+from sizer.catalog.labels import item_name, with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import as_sold_as, era_of
 from sizer.catalog.schema import Gpu, Server
@@ -80,26 +80,12 @@ class Arrangement:
         return self.gpus_used == self.platform.gpus_per_server
 
 
-class ExclusionReason(Enum):
-    """Why a kind of server is not compared."""
-
-    TOO_MANY_SERVERS = "more servers than the search considers"
-    FORBIDDEN = "excluded by the request"
-    NO_SIMILAR_GPU = "supports no GPU of the same class"
-    NO_LOCAL_DRIVES = "no local drives published"
-    NO_STORAGE_CONNECTION = "cannot connect to the storage"
-    NOT_FILLED = "the GPUs do not fill it"
-    TOO_LITTLE_MEMORY = "the GPUs do not hold the network"
-
-
 @dataclass(frozen=True)
 class ExcludedServer:
-    """A kind of server that is not compared."""
+    """A kind of server that is not compared, and why, in a sentence."""
 
     name: str
-    reason: ExclusionReason
-    gpus_per_server: tuple[int, ...] = ()  # of the kind, where the GPUs do not fill it
-    part: str = ""  # id of the part that the server does not support
+    reason: str
 
 
 def gpus_used(request: SizingRequest, platform: Platform) -> int:
@@ -136,7 +122,9 @@ def arrangements(
             others = _others(request, own, server, n_gpus, catalog)
             if design.bill.is_customer_copy:
                 # A customer reads of no parts that the request excludes.
-                others = _allowed_only(others) if _server_is_allowed(request, server) else iter(())
+                if not _server_is_allowed(request, server):
+                    continue
+                others = (one for one in others if isinstance(one, ExcludedServer) or one.is_allowed)
             found += others
     return (
         tuple(one for one in found if isinstance(one, Arrangement)),
@@ -160,31 +148,31 @@ def _sized(one: Arrangement) -> Arrangement | ExcludedServer:
     if one.kind == "design" or one.n_servers <= MAX_SERVERS:
         return one
     name = f"{grouped(one.n_servers)} × {one.platform.server.name}"
-    return ExcludedServer(name, ExclusionReason.TOO_MANY_SERVERS)
+    return ExcludedServer(name, f"More than {MAX_SERVERS} servers would be needed.")
 
 
 def _others(
     request: SizingRequest, own: Platform, server: Server, n_gpus: int, catalog: Catalog
 ) -> Iterator[Arrangement | ExcludedServer]:
     if server.id in request.platforms.forbidden_servers:
-        yield ExcludedServer(server.name, ExclusionReason.FORBIDDEN)
+        yield ExcludedServer(server.name, "Excluded by the request.")
         return
     gpu = _gpu_for(server, own.gpu, catalog)
     if gpu is None:
-        yield ExcludedServer(server.name, ExclusionReason.NO_SIMILAR_GPU, part=own.gpu.id)
+        yield ExcludedServer(server.name, f"It supports no GPU of the class of {with_vendor(own.gpu)}.")
         return
     storage = server.local_storage if own.storage.kind == "local" else own.storage.id
     if storage is None:
-        yield ExcludedServer(server.name, ExclusionReason.NO_LOCAL_DRIVES)
+        yield ExcludedServer(server.name, "Its local drives are not published.")
         return
     options = _options(request, own, server, gpu, storage, catalog)
     if not options:
-        yield ExcludedServer(server.name, ExclusionReason.NO_STORAGE_CONNECTION, part=storage)
+        yield ExcludedServer(server.name, f"It cannot connect to {item_name(storage, catalog)}.")
         return
     full = [option for option in options if n_gpus % option.gpus_per_server == 0]
     if not full:
-        sizes = tuple(option.gpus_per_server for option in options)
-        yield ExcludedServer(server.name, ExclusionReason.NOT_FILLED, sizes)
+        sizes = " or ".join(grouped(option.gpus_per_server) for option in options)
+        yield ExcludedServer(server.name, f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.")
     for option in full:
         asked = request.platforms
         allowed = (
@@ -241,10 +229,6 @@ def _options(
         same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]
         return list({one.gpus_per_server: one for one in reversed(same or found)}.values())[::-1]
     return []
-
-
-def _allowed_only(found: Iterator[Arrangement | ExcludedServer]) -> Iterator[Arrangement | ExcludedServer]:
-    return (one for one in found if isinstance(one, ExcludedServer) or one.is_allowed)
 
 
 def _server_is_allowed(request: SizingRequest, server: Server) -> bool:
@@ -513,15 +497,13 @@ def scale_comparison(
 
     ``evaluated``: the servers, storage and fabric of its design come first in the comparison. ``n_gpus``: GPUs of the
     arrangements, 2 to 10,000; default: those that the design uses. [-] ``only_allowed``: without parts that the request
-    excludes. Without comparisons where the catalogue no longer holds the parts of a design. Raises RequestError if a
-    number of GPUs is out of range, or servers of the design's kind with so many do not hold the networks.
+    excludes. Raises RequestError if a number of GPUs is out of range, or servers of the design's kind with so many do
+    not hold the networks.
     """
     counts = [job_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"the number of GPUs is {count}; allowed are 1 to {MAX_GPUS}")
-    if any(model is None for model in evaluated.workloads):
-        return ScaleComparison(())
     draws = Draws(evaluated.calibration, _DRAWS, streams(_SEED))
     return ScaleComparison(
         tuple(_comparison(evaluated, count, draws, only_allowed=only_allowed) for count in dict.fromkeys(counts))
@@ -539,7 +521,9 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws, *, only_a
             f"{possible[0].name}: too little GPU memory for the networks of the request; choose more GPUs"
         )
     excluded += tuple(
-        ExcludedServer(one.name, ExclusionReason.TOO_LITTLE_MEMORY) for one in possible if one not in arranged
+        ExcludedServer(one.name, "Its GPUs do not hold every network of the request.")
+        for one in possible
+        if one not in arranged
     )
     nodes = result.design.storage_nodes
     is_sized = result.design.storage_nodes > 0 and n_gpus != job_gpus(result)

@@ -19,14 +19,12 @@ from sizer.questions.scale.analysis import (
     ArrangementRun,
     EqualGpuComparison,
     ExcludedServer,
-    ExclusionReason,
     ScaleComparison,
     ScalingStep,
     StepBreakdown,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES
-from sizer.sizing.search.feasibility import MAX_SERVERS
 
 
 def signed(percent: float) -> str:
@@ -59,21 +57,6 @@ def storage_text(same: EqualGpuComparison, design_nodes: int) -> str:
     if bound:
         text += f"; storage or network remains the bottleneck of {', '.join(bound)}"
     return sentence(text)
-
-
-def exclusion_text(excluded: ExcludedServer, n_gpus: int, catalog: Catalog) -> str:
-    """Why a kind of server is not compared."""
-    part = item_name(excluded.part, catalog) if excluded.part else ""
-    sizes = " or ".join(map(grouped, excluded.gpus_per_server))
-    return {
-        ExclusionReason.TOO_MANY_SERVERS: f"More than {MAX_SERVERS} servers would be needed.",
-        ExclusionReason.FORBIDDEN: "Excluded by the request.",
-        ExclusionReason.NO_SIMILAR_GPU: f"It supports no GPU of the class of {part}.",
-        ExclusionReason.NO_LOCAL_DRIVES: "Its local drives are not published.",
-        ExclusionReason.NO_STORAGE_CONNECTION: f"It cannot connect to {part}.",
-        ExclusionReason.NOT_FILLED: f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.",
-        ExclusionReason.TOO_LITTLE_MEMORY: "Its GPUs do not hold every network of the request.",
-    }[excluded.reason]
 
 
 # Items without a price named below a table; the others are counted.
@@ -202,13 +185,13 @@ def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
     return record_table(f"up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
 
 
-def excluded_table(excluded: Sequence[ExcludedServer], n_gpus: int, catalog: Catalog) -> Table | None:
+def excluded_table(excluded: Sequence[ExcludedServer]) -> Table | None:
     """Kinds of server that are not compared, and why; None where there is none."""
     if not excluded:
         return None
     fields: list[Field[ExcludedServer]] = [
         Field("Server", lambda one: one.name, width=35),
-        Field("Why it is not compared", lambda one: exclusion_text(one, n_gpus, catalog), width=65),
+        Field("Why it is not compared", lambda one: one.reason, width=65),
     ]
     return record_table("up-or-out-left-out", "Not compared", excluded, fields)
 
@@ -281,14 +264,11 @@ def _unpriced(ways: Sequence[ArrangedDesign], catalog: Catalog) -> str:
     return f"Without a published price: {items}."
 
 
-NOTHING = "The catalogue no longer holds the parts of this design, so it cannot be compared."
-
-
-def scale_document(comparison: ScaleComparison, catalog: Catalog) -> dict[str, Any]:
+def scale_document(comparison: ScaleComparison) -> dict[str, Any]:
     """The whole comparison."""
     return json_document(
         "up-or-out",
-        comparisons=[_same_gpus(same, catalog) for same in comparison.comparisons],
+        comparisons=[_same_gpus(same) for same in comparison.comparisons],
         kept=[
             {
                 "from_gpus": step.few.n_gpus,
@@ -301,11 +281,11 @@ def scale_document(comparison: ScaleComparison, catalog: Catalog) -> dict[str, A
     )
 
 
-def _same_gpus(same: EqualGpuComparison, catalog: Catalog) -> dict[str, object]:
+def _same_gpus(same: EqualGpuComparison) -> dict[str, object]:
     return fields_of(
         same,
         *("n_gpus", "storage_nodes", "storage_is_sized"),
-        left_out=[{"name": one.name, "reason": exclusion_text(one, same.n_gpus, catalog)} for one in same.excluded],
+        left_out=same.excluded,
         arrangements=[_way(same.first, way) for way in same.designs],
         forms=[
             {"first": one.first.arrangement.name, "second": one.second.arrangement.name, "rate_ratio": one.rate_ratios}
@@ -347,8 +327,6 @@ def _run(run: ArrangementRun, before: ArrangementRun) -> dict[str, object]:
 
 def scale_text(comparison: ScaleComparison, evaluated: EvaluatedDesign) -> str:
     """Tables and sentences of every number of GPUs; ``evaluated``: its design was compared."""
-    if not comparison.comparisons:
-        return NOTHING
     parts = [part for same in comparison.comparisons for part in _parts(same, evaluated)]
     if comparison.scaling_steps:
         numbers = range(len(evaluated.result.design.workloads))
@@ -368,6 +346,6 @@ def _parts(same: EqualGpuComparison, evaluated: EvaluatedDesign) -> Iterator[str
             if table is not None:
                 yield table_text(table)
     yield table_text(hardware_table(ways, catalog, first=same.first))
-    excluded = excluded_table(same.excluded, same.n_gpus, catalog)
+    excluded = excluded_table(same.excluded)
     if excluded is not None:
         yield table_text(excluded)

@@ -212,15 +212,14 @@ class TeamAnswer:
 def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     """The team of a request on the servers of its design.
 
-    None without a team, or if the catalogue lacks parts of the design.
+    None without a team.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     request, platform = result.request, result.design.platform
-    first = evaluated.workloads[0]
-    if request.team is None or first is None:
+    if request.team is None:
         return None
     cols = columns([platform], catalog, request.platforms.gpus_per_server)
-    facts = job_facts(request.team, first.works, [platform], cols, catalog, fitted)
+    facts = job_facts(request.team, evaluated.workloads[0].works, [platform], cols, catalog, fitted)
     gpus = int(cols.gpus_per_server[0])
     jobs = tuple(_job_model(of_job, request.team) for of_job in facts)
     case = TeamCase.of(request.team, facts, 0, gpus)
@@ -370,8 +369,8 @@ def changed_rate(job: TeamJob, change: TeamChange) -> dict[str, JobsADay]:
 def changed_answer(evaluated: EvaluatedDesign, change: TeamChange) -> TeamAnswer | None:
     """The changed team on the design, or on another number of its servers with the same storage.
 
-    None without a team, or if the catalogue lacks parts of the design. Raises RequestError if the team starts too
-    many jobs to simulate. Raises ValueError as :func:`changed_team`.
+    None without a team. Raises RequestError if the team starts too many jobs to simulate. Raises ValueError as
+    :func:`changed_team`.
     """
     result = evaluated.result
     team = result.request.team

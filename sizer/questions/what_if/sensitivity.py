@@ -95,9 +95,9 @@ def sensitivities(evaluated: EvaluatedDesign) -> tuple[Sensitivity, ...]:
     the request, which is read and run again. A recipe's epochs follow the global batch. A change that the request does
     not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
 
-    One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
+    One a workload. Metrics in samples/s or s.
     """
-    return tuple(_of_workload(model) for model in evaluated.workloads if model is not None)
+    return tuple(map(_of_workload, evaluated.workloads))
 
 
 def _of_workload(model: WorkloadOnDesign) -> Sensitivity:

@@ -562,13 +562,14 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     result = evaluated.result
     design, platform = result.design, result.design.platform
     net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
-    models = [model for model in evaluated.workloads if model is not None]
-    if design.n_servers < 2 or net is None or platform.has_replicas_apart or not models:
+    if design.n_servers < 2 or net is None or platform.has_replicas_apart:
         return None
     is_shared = platform.storage.kind != "local"
     reads = _read_bytes_per_s(design) / design.n_servers if is_shared else 0.0
     # Terms that are fitted to runs on fast networks do not say what a slow one would hide.
-    exchanges = [(model, size) for model in models if (size := step_exchange_bytes(model.work)) is not None]
+    exchanges = [
+        (model, size) for model in evaluated.workloads if (size := step_exchange_bytes(model.work)) is not None
+    ]
     comparable = [model for model, _ in exchanges if not model.exchange_is_in_step]
     slower = [
         _link_option(kind, evaluated, reads)
@@ -618,7 +619,7 @@ def _link_option(
     losses = [
         (answer, float(exchange_loss(model, kind, design.platform.fabric, n_ports if n_switches else None)[place]))
         for answer, model in zip(design.workloads, evaluated.workloads, strict=True)
-        if model is not None and not model.work.is_inference and not model.exchange_is_in_step
+        if not model.work.is_inference and not model.exchange_is_in_step
     ]
     return LinkOption(
         kind,

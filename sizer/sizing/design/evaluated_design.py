@@ -14,7 +14,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.design.rate_models import design_rates
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import SizingResult
 from sizer.sizing.stages.gpu_memory import resolved, resolved_one
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
@@ -92,8 +92,7 @@ class WorkloadOnDesign:
 class EvaluatedDesign:
     """A sizing result with the catalogue and the calibration it rests on: what every question about it starts from.
 
-    ``catalog``: may be another than the one that made the result, as when a saved design is opened. ``calibration``:
-    default: the stored one.
+    ``catalog``: the one that made the result. ``calibration``: default: the stored one.
     """
 
     result: SizingResult
@@ -101,16 +100,10 @@ class EvaluatedDesign:
     calibration: Calibration = field(default_factory=stored_calibration)
 
     @cached_property
-    def workloads(self) -> tuple[WorkloadOnDesign | None, ...]:
-        """Every workload on the design; all None where the catalogue lacks a part that the rates depend on."""
+    def workloads(self) -> tuple[WorkloadOnDesign, ...]:
+        """Every workload on the design."""
         design, request = self.result.design, self.result.request
-        unknown = (None,) * len(design.workloads)
-        if not all(_is_known(answer, design.platform, self.catalog) for answer in design.workloads):
-            return unknown
-        try:
-            works = resolved(request, self.catalog, self.calibration)
-        except RequestError:
-            return unknown
+        works = resolved(request, self.catalog, self.calibration)
         gateway = float(design.quantities.gateway_bytes_per_s[0])
         return tuple(
             WorkloadOnDesign(
@@ -126,17 +119,6 @@ class EvaluatedDesign:
             )
             for index in range(len(works))
         )
-
-
-def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> bool:
-    """Whether the catalogue holds what the rate of an answer depends on."""
-    used = [platform.server.id, platform.gpu.id, platform.storage.id, answer.stack.id]
-    if platform.server.cpu is not None:
-        used.append(platform.server.cpu.value)
-    try:
-        return [catalog.item(item_id).id for item_id in used] == used
-    except KeyError:
-        return False
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

@@ -1,20 +1,24 @@
 """Changes of computed lines as overrides in the quote: read cell by cell, stored, suspended and applied again."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import streamlit as st
 from pydantic import ValidationError
 
+from sizer.base.errors import RequestError
 from sizer.base.money import parse_amount, parse_percent
 from sizer.bom.lines import bill
-from sizer.bom.overrides import EditableLine, editable_lines, override_of
+from sizer.bom.overrides import EditableLine, editable_lines, fits, override_of
 from sizer.bom.prices import prices_for
+from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.export.files import is_formula_like, printable
 from sizer.sizing.result import SizingResult
 from sizer.ui import state
 from sizer.workload.quote import QuoteOverride
+from sizer.workload.request import SizingRequest
 
 PLACE = ("quote", "override")
 # Status of a line in the quote, in words; ``BY_OTHERS`` is how a request file writes the last one.
@@ -65,13 +69,13 @@ def edited(
     fields = {} if before is None else before.model_dump(exclude_defaults=True)
     is_empty = written is None or (isinstance(written, str) and not written.strip())
     if column == STATE:
-        fields = _with_state(fields, _state(written))
+        fields = _with_state(fields, _read(column, written))
     elif is_empty:
         fields.pop(column, None)
     else:
         if fields.get("by_others") and column in (PRICE, DISCOUNT):
             raise CellError(f"an item provided by others has no {COLUMNS[column]}; choose {BOUGHT!r} first")
-        fields[column] = _READERS[column](written)
+        fields[column] = _read(column, written)
     return _replaced(overrides, lines, line, _normal(fields, line))
 
 
@@ -143,71 +147,53 @@ def _replaced(
     return replaced
 
 
-def _quantity(written: object) -> int:
-    text = _SPACES.sub("", _text(written))
+def _quantity(text: str) -> int:
     # Checked before int(), which refuses thousands of digits with its own error.
-    if not re.fullmatch("[0-9]{1,7}", text) or int(text) > MAX_PIECES:
-        raise CellError(f"{_shown(written)} is not a quantity; write a whole number from 0 to {MAX_PIECES}")
-    return int(text)
+    count = int(text) if re.fullmatch("[0-9]{1,7}", text) else -1
+    if not 0 <= count <= MAX_PIECES:
+        raise ValueError
+    return count
 
 
-def _price(written: object) -> Any:
-    try:
-        return parse_amount(_SPACES.sub("", _text(written)))
-    except ValueError:
-        raise CellError(
-            f"{_shown(written)} is not a price; write for example 149000.00 (up to ten digits, two decimals)"
-        ) from None
-
-
-def _discount(written: object) -> Any:
-    try:
-        return parse_percent(_SPACES.sub("", _text(written)).removesuffix("%"))
-    except ValueError:
-        raise CellError(
-            f"{_shown(written)} is not a discount; write a percentage from 0 to 100, for example 12.5"
-        ) from None
-
-
-def _state(written: object) -> str:
-    if written not in STATES:
-        raise CellError(f"{_shown(written)} is not a status; choose {', '.join(STATES)}")
-    return str(written)
-
-
-def _note(written: object) -> str:
-    """A note as typed, without surrounding white space.
-
-    Raises CellError if it is too long, has control characters or would be read as a formula by a spreadsheet.
-    """
-    text = _text(written).strip()
-    if is_formula_like(text):
-        raise CellError(f"{_shown(written)} would be read as a spreadsheet formula; start with a letter or digit")
-    if printable(text) != text:
-        raise CellError(f"{_shown(printable(text))} has line breaks or control characters; write one line of text")
-    if len(text) > MAX_NOTE:
-        raise CellError(f"{_shown(written)} has {len(text)} characters; write at most {MAX_NOTE}")
+def _note(text: str) -> str:
+    if is_formula_like(text) or printable(text) != text or len(text) > MAX_NOTE:
+        raise ValueError
     return text
 
 
-_READERS = {QUANTITY: _quantity, PRICE: _price, DISCOUNT: _discount, NOTE: _note}
+# How the text of a cell is read, and what a cell that cannot be read is not.
+_READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    QUANTITY: (
+        lambda text: _quantity(_SPACES.sub("", text)),
+        f"a quantity; write a whole number from 0 to {MAX_PIECES}",
+    ),
+    PRICE: (
+        lambda text: parse_amount(_SPACES.sub("", text)),
+        "a price; write for example 149000.00 (up to ten digits, two decimals)",
+    ),
+    DISCOUNT: (
+        lambda text: parse_percent(_SPACES.sub("", text).removesuffix("%")),
+        "a discount; write a percentage from 0 to 100, for example 12.5",
+    ),
+    STATE: (lambda text: STATES[STATES.index(text)], f"a status; choose {', '.join(STATES)}"),
+    NOTE: (_note, f"a note; write one line of at most {MAX_NOTE} characters that begins with a letter or digit"),
+}
 
 
-def _text(written: object) -> str:
-    if isinstance(written, bool) or not isinstance(written, (str, int, float)):
-        raise CellError(f"{_shown(written)} is neither text nor a number")
+def _read(column: str, written: object) -> Any:
+    """A cell as a quote holds it; raises CellError as :func:`edited`."""
+    read, wanted = _READERS[column]
     try:
-        return str(written).strip()
+        text = str(written).strip()
     except ValueError:  # Python refuses to print integers of thousands of digits
         raise CellError("the number has too many digits") from None
-
-
-def _shown(written: object) -> str:
     try:
-        text = str(written)
+        if isinstance(written, bool) or not isinstance(written, str | int | float):
+            raise ValueError
+        return read(text)
     except ValueError:
-        return "a number of thousands of digits"
-    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+        shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+        raise CellError(f"{printable(shown)!r} is not {wanted}") from None
 
 
 # --- the request of the session
@@ -253,3 +239,78 @@ def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLin
                 refused.append(f"{line.description}, {COLUMNS[column]}: {error}.")
     store(overrides)
     return refused
+
+
+# Plain keys of the session: computed quantities for which others were set, and sentences on what was dropped.
+COMPUTED, DROPPED = "computed_quantities", "dropped_quantities"
+
+
+def reconcile(parts: Catalog) -> None:
+    """Drop changes of lines that the bill no longer has, with a sentence for each; Undo restores them."""
+    present = typed()
+    if not present:
+        return
+    try:
+        request = SizingRequest.from_dict(state.draft())
+    except RequestError:
+        return  # the request has other errors
+    sized = state.outcome(request, parts)
+    if sized.refused:
+        bare = request.model_copy(update={"quote": request.quote.model_copy(update={"override": ()})})
+        sized = state.outcome(bare, parts)
+    if sized.result is None:
+        return
+    lines = sized.result.design.bill.lines
+    kept, told = _without_outdated([one for one in present if fits(one, lines)], sized.result, parts)
+    told += [
+        f"{item_name(one.item, parts)}: not in this bill, so your changes of its line no longer apply."
+        for one in present
+        if not fits(one, lines)
+    ]
+    if not told:
+        return
+    store(kept)
+    state.refresh()
+    st.session_state[DROPPED] = told
+    if not state.is_customer_mode():
+        st.session_state.notice = " ".join(told)
+
+
+def _without_outdated(
+    present: Sequence[QuoteOverride], result: SizingResult, parts: Catalog
+) -> tuple[list[QuoteOverride], list[str]]:
+    """Overrides without quantities that were set for another computed quantity, and a sentence for each of those.
+
+    A quantity is remembered with the computed one that it was set for, as long as the request is the same one.
+    """
+    given = [one for one in present if one.quantity is not None]
+    stored = st.session_state.get(COMPUTED) or {}
+    of = st.session_state.original
+    before: Mapping[str, int] = stored.get("quantities", {}) if stored.get("of") == of else {}
+    lines = lines_of(result, (), parts) if given else ()
+    now = {_key(one): sum(line.computed.quantity for line in lines if _is_of(one, line)) for one in given}
+    st.session_state[COMPUTED] = {"of": of, "quantities": now}
+    kept, told = [], []
+    for one in present:
+        needed = now.get(_key(one))
+        was = before.get(_key(one), needed)
+        if one.quantity is None or was == needed or not needed:
+            kept.append(one)
+            continue
+        told.append(
+            f"{item_name(one.item, parts)}: the design now needs {needed} instead of {was}, so your quantity of "
+            f"{one.quantity} no longer applies."
+        )
+        fields = one.model_dump(exclude_defaults=True, exclude={"quantity"})
+        if set(fields) - {"item", "category", "note"}:
+            kept.append(QuoteOverride.model_validate(fields))
+    return kept, told
+
+
+def _key(one: QuoteOverride) -> str:
+    return f"{one.item}/{one.category or ''}"
+
+
+def _is_of(one: QuoteOverride, line: EditableLine) -> bool:
+    item, category = line.key
+    return one.item == item and one.category in (None, category)

@@ -12,11 +12,10 @@ from sizer.present.tables import Table
 from sizer.present.words import capital
 from sizer.questions.alternatives.analysis import on_platform
 from sizer.questions.compare.causes import diff
-from sizer.questions.compare.charts import price_chart
-from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, request_table
+from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, price_chart, request_table
 from sizer.questions.compare.text import effects_table, no_answer, summary
 from sizer.ui import fields, look, state
-from sizer.ui.designs.revision_tables import draw_tables, fields_table
+from sizer.ui.designs.saving import draw_tables, fields_table
 from sizer.ui.error_messages import name_of, sentences
 from sizer.ui.request_form.forms import label_of
 from sizer.ui.sharing import without_empty_values

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from sizer.base.errors import SizerError
+from sizer.library.compare import Snapshot
 from sizer.library.library import MAX_QUERY, RevisionEntry, SavedDesign
 from sizer.library.opening import LibraryError
-from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.text import figure_text
 from sizer.ui import look, state
-from sizer.ui.designs import compare, revision_tables, saving
+from sizer.ui.designs import compare, saving
 from sizer.ui.designs.saving import DESIGN, REVISION
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -108,10 +108,10 @@ def _open_now(view: View, *, is_expanded: bool) -> None:
     if since is None:
         st.markdown(f"{opened}. It was saved by another version of the program; its result then cannot be compared.")
         return
-    st.markdown(f"{opened}. {plain(revision_tables.verdict(since))}")
+    st.markdown(f"{opened}. {plain(saving.verdict(since))}")
     if since.figures or since.lines:
         with st.expander("Changes since it was saved", expanded=is_expanded, key=f"since-{is_expanded:d}"):
-            revision_tables.show_since(since, view.catalog)
+            saving.show_since(since, view.catalog)
 
 
 # --- the list

@@ -11,7 +11,6 @@ from sizer.base.quantities import grouped
 from sizer.calibrate.validate import summarise
 from sizer.catalog.model import Catalog
 from sizer.evidence import rows as facts
-from sizer.evidence.page import findings, summary_tables
 from sizer.evidence.parity import parity_spec, source_title
 from sizer.evidence.published import (
     JUDGED,
@@ -22,7 +21,7 @@ from sizer.evidence.published import (
     lines,
     rows_of,
 )
-from sizer.evidence.tables import figures_table
+from sizer.evidence.tables import figures_table, findings, summary_tables
 from sizer.present.words import plural
 from sizer.ui import look, state
 from sizer.ui.state import View

@@ -19,7 +19,7 @@ from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, as_billed, of
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.questions.tried import Tried
-from sizer.ui.requirements.optional_tables import GROWTH_START, factor_fields
+from sizer.ui.requirements.surroundings import GROWTH_START, factor_fields
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.optional_tables import Growth

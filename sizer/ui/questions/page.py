@@ -1,37 +1,92 @@
 """Page What-if: one question after another; the first moves two inputs by sliders."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
-from sizer.present.words import inside_sentence, listed, plural, sample_unit
-from sizer.questions.what_if.answer import (
-    BreakEven,
-    break_even_table,
-    fixed_design_break_evens,
-    fixed_design_figures,
+from sizer.base.errors import SizerError
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind, duration, grouped, significant
+from sizer.bom.prices import prices_for
+from sizer.bom.rental import run_rental
+from sizer.present.availability import checkpoint_tables
+from sizer.present.text.verdict import verdict_text
+from sizer.present.words import inside_sentence, listed, percent, plural, sample_unit, sentence
+from sizer.questions.compare.designs import Compared, figures_table
+from sizer.questions.data.analysis import data_plan
+from sizer.questions.data.text import (
+    assumptions_table,
+    copy_text,
+    ingest_text,
+    questions,
+    required_capacity_table,
+    routes_table,
+    transform_text,
+    validation_table,
 )
-from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_along, fixed_design_rates
-from sizer.questions.what_if.sensitivity import influence_table, sensitivities
-from sizer.questions.what_if.varied_input import (
+from sizer.questions.rent.rent_or_buy import (
+    break_even_text,
+    finding,
+    owning_text,
+    rent_or_buy,
+    rent_text,
+    rental_table,
+    use_of,
+    years_text,
+)
+from sizer.questions.scale.analysis import (
+    ArrangedDesign,
+    EqualGpuComparison,
+    job_gpus,
+    scale_comparison,
+)
+from sizer.questions.scale.text import (
+    excluded_table,
+    hardware_table,
+    rates_table,
+    steps_table,
+    storage_text,
+)
+from sizer.questions.verdict.analysis import claims
+from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
+from sizer.questions.verdict.text import (
+    claims_table,
+    simplest_table,
+    simplest_text,
+)
+from sizer.questions.what_if.answer import (
     SERVERS,
     TARGET,
+    BreakEven,
+    FixedDesignRates,
     VariedInput,
+    break_even_table,
+    fixed_design_along,
+    fixed_design_break_evens,
+    fixed_design_figures,
     fixed_design_inputs,
+    fixed_design_rates,
     gpus_of,
     request_changes,
     target_kind,
 )
+from sizer.questions.what_if.sensitivity import influence_table, sensitivities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.ui import fields, look, state
+from sizer.ui.designs import compare
+from sizer.ui.error_messages import sentences
 from sizer.ui.performance.page import chosen_workload
-from sizer.ui.questions import data, failures, growth, load, rent, scale, team, verdict
+from sizer.ui.questions import failures, growth, team
 from sizer.ui.questions.tried import Tried
+from sizer.ui.request_form.forms import RequestPath, in_labels, label_at
+from sizer.ui.requirements.surroundings import RENTAL
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
+from sizer.workload.data import DataRequest
+from sizer.workload.optional_tables import Rental
+from sizer.workload.request import SizingRequest
 
 
 class InputPair(NamedTuple):
@@ -111,9 +166,6 @@ def _two_inputs(view: View) -> None:
     number = chosen_workload(view.result.design, "what-if")
     model = view.once("workloads", lambda: view.evaluated.workloads)[number]
     st.header("Vary two inputs", anchor=False)
-    if model is None:
-        st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
-        return
     tried = Tried("what-if", f"{number} {view.request_json}")
     look.note("Servers, storage and network stay the same; the figures show the rate they reach.")
     pair = chosen_pair(tried, fixed_design_inputs(model))
@@ -221,7 +273,6 @@ def _typed(key: str, value: object) -> object:
 
 def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     st.header("Most influential inputs", anchor=False)
-    # One a workload: the parts of all are known where those of this one are.
     found = view.once(
         "sensitivities", lambda: sensitivities(view.evaluated), doing="Varying each input between its limits"
     )[number]
@@ -235,15 +286,250 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
 # Asked of work that reads a data set in epochs: a model in use reads its weights once.
 _OF_DATA_SETS = ("Two inputs", "Data and ingest")
 _OF_SERVING = ("Other load",)
+
+
+def _data(view: View) -> None:
+    """Draw the question."""
+    st.header("Data and ingest", anchor=False)
+    plan = view.once("data", lambda: data_plan(view.evaluated), doing="Calculating capacity and ingest")
+    if view.result.request.data == DataRequest():
+        if plan.required.checkpoints_bytes:
+            lacks, holds = "checkpoint interval", "has to hold the data sets and the usual checkpoints"
+        else:
+            lacks, holds = "checkpoints", "only has to hold the data sets"
+        st.info(
+            f"The request has no snapshots, reserve or {lacks}: the storage {holds}. They are entered on the page "
+            "Requirements, Data on the storage."
+        )
+    look.table(required_capacity_table(plan), view.catalog.sources)
+    st.subheader("Ingest time", anchor=False)
+    look.note(ingest_text(plan.ingest))
+    look.table(routes_table(plan.ingest), view.catalog.sources)
+    if plan.transform is not None:
+        look.note(transform_text(plan.transform))
+    checkpoints = checkpoint_tables(plan.design)
+    if checkpoints or plan.validations:
+        st.subheader("Checkpoints and validation", anchor=False)
+        for table in checkpoints:
+            look.table(table, view.catalog.sources)
+        look.table(validation_table(plan.validations), view.catalog.sources)
+    if plan.copies:
+        st.subheader("Copy to local drives first", anchor=False)
+        look.notes([copy_text(one) for one in plan.copies])
+    look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
+    with st.expander("Questions to the vendor about writing"):
+        look.notes(questions(plan))
+
+
+_COUNTS = ("input_tokens", "output_tokens")
+_LIMITS = ("first_token_s", "token_s")
+
+
+def _load(view: View) -> None:
+    """Draw the question."""
+    number = chosen_workload(view.result.design, "what-if")
+    st.header("Other load or limits", anchor=False)
+    look.note("The cluster is resized for these values. The request stays as it is until they are applied.")
+    tried = Tried("load", f"{number} {view.request_json}")
+    values = _load_sliders(view, number, tried)
+    tried.buttons(view, _take_load, (values,), is_moved=bool(values), can_take=bool(values))
+    if not values:
+        return
+    data = view.result.request.model_dump(mode="json", exclude_none=True)
+    for path, value in values.items():
+        state.put(path, value, data)
+    found = state.outcome(SizingRequest.from_dict(data), view.catalog)
+    if found.result is None:
+        st.warning(plain(sentences(found.infeasible or found.refused)), icon=":material/block:")
+        return
+    both = [Compared("Present design", view.result), Compared("With these values", found.result)]
+    look.table(figures_table(both, 0, has_price=not view.is_customer_mode), view.catalog.sources)
+
+
+def _load_sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, float]:
+    """A slider for the load, the lengths and each limit; the values that were moved, by their place in the request."""
+    served = view.result.design.workloads[number].serving
+    assert served is not None  # asked of language models in use
+    work, target = served.work, view.result.request.workload[number].target.model_dump(exclude_none=True)
+    known: dict[RequestPath, float | None] = {("target", next(iter(target))): next(iter(target.values()))}
+    known |= {(key,): getattr(work, key) for key in (*_COUNTS, *_LIMITS)}
+    moved: dict[RequestPath, float] = {}
+    columns = st.columns(2, gap="large")
+    stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
+    for place, (path, base) in enumerate(stated):
+        is_count = path[-1] in _COUNTS or isinstance(base, int)
+        text = grouped if is_count else duration if path[-1] in _LIMITS else significant
+
+        def times(factor: float, base: float = base, is_count: bool = is_count) -> float:
+            return max(1, round(base * factor)) if is_count else float(f"{base * factor:.3g}")
+
+        at = ("workload", number, *path)
+        with columns[place % 2]:
+            value = tried.multiple(label_at(at), str(path[-1]), base, times, text)
+        if value != base:
+            moved[at] = value
+    return moved
+
+
+def _take_load(values: Mapping[RequestPath, float]) -> None:
+    for path, value in values.items():
+        state.put(path, value)
+    state.refresh("The values are now in the request; the design was sized again.")
+
+
+_RATE_STEP = Decimal("0.0001")
+_USE = 50
+
+
+def _rent(view: View) -> None:
+    """Draw the question."""
+    st.header("Rent or buy", anchor=False)
+    asked = view.result.request.rental
+    offer = asked or _usual(view)
+    if asked is None:
+        look.note("The request has no rental offer: the middle of the published rates of this GPU is tried.")
+    tried = Tried("rent", f"{st.session_state.generation}/{offer.model_dump_json()}")
+    rate, use = _offer_sliders(offer, tried)
+    found = rent_or_buy(view.result, offer.model_copy(update={"per_gpu_hour": rate}))
+    assert found is not None
+    st.markdown(plain(finding(found, use)))
+    shown = (
+        ("Break-even utilization", break_even_text(found), "of all hours"),
+        ("Buying", owning_text(found), years_text(found)),
+        ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
+    )
+    look.figures("what-if-figures", shown)
+    look.table(rental_table(found, use), view.catalog.sources)
+    can_take = offer is not asked or rate != offer.per_gpu_hour or use != use_of(offer)
+    tried.buttons(view, _take_offer, (rate, use), is_moved=bool(tried.values), can_take=can_take)
+
+
+def _usual(view: View) -> Rental:
+    """An offer at the middle of the published rates of the GPU; an assumed one where they cannot be converted."""
+    request, gpu = view.result.request, view.result.design.platform.gpu
+    found = run_rental(gpu, 1.0, view.catalog, prices_for(request, view.catalog), request.currency, None)
+    if found is None:
+        return Rental.model_validate(RENTAL.start())
+    return Rental(offer="published rates", per_gpu_hour=Decimal(f"{found.expected:.2f}"))
+
+
+def _offer_sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:
+    """Price and utilization of the sliders; the price itself stays as it was typed."""
+    price, stated = offer.per_gpu_hour, use_of(offer)
+
+    def times(factor: float) -> Decimal:
+        return max((price * Decimal(repr(factor))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize(), _RATE_STEP)
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        rate = tried.multiple("Price per GPU-hour", "rate", price, times, "{:f}".format)
+    with right:
+        first = _USE if stated is None else max(1, round(100 * stated))
+        use = st.slider("GPU utilization, % of all hours", 1, 100, **tried.widget("use", first))
+    return rate, stated if stated is not None and use == first else Decimal(use) / 100
+
+
+def _take_offer(rate: Decimal, use: Decimal) -> None:
+    state.put((RENTAL.key, "per_gpu_hour"), float(rate))
+    state.put((RENTAL.key, "utilization_fraction"), float(use))
+    state.refresh("Price and utilization are now in the request.")
+
+
+# Larger clusters take too long for a page; the command line accepts up to 10,000.
+MOST_GPUS = 1024
+# Arrangements that are compared, those of the design first; the command has all of them.
+_SHOWN = 6
+
+
+def _scale(view: View) -> None:
+    """Draw the question."""
+    number = chosen_workload(view.result.design, "what-if")
+    st.header("Scale up or scale out", anchor=False)
+    tried = Tried("scale", view.key)
+    here = job_gpus(view.result)
+    n_gpus = st.number_input(
+        "GPUs in total",
+        1,
+        max(MOST_GPUS, here),
+        **tried.widget("gpus", here),
+        help="All arrangements use the same number of GPUs.",
+        width=200,
+    )
+    try:
+        same = view.once(
+            "scale",
+            lambda: scale_comparison(view.evaluated, n_gpus).comparisons[0],
+            n_gpus,
+            doing="Comparing other servers with the same GPUs",
+        )
+    except SizerError as error:
+        st.warning(plain(sentences(str(error))), icon=":material/block:")
+        return
+    ways = same.designs[:_SHOWN]
+    look.note(storage_text(same, view.result.design.storage_nodes))
+    if len(same.designs) == 1:
+        st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")
+    _compared(view, number, same, ways)
+    look.table(excluded_table(same.excluded), view.catalog.sources, "Excluded from the comparison")
+
+
+def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[ArrangedDesign]) -> None:
+    sources, first = view.catalog.sources, same.first
+    look.table(rates_table(ways, number, first=first), sources)
+    table = steps_table(ways, number, first=first)
+    answer = first.runs[number].answer
+    if table is None and answer.kind.trains_language:
+        look.note("Of language models, the layout decides the time of a step; the page Performance has its parts.")
+    elif table is None:
+        look.note("Batch inference exchanges no gradients, so there is no step breakdown.")
+    else:
+        st.subheader("Time per training step", anchor=False)
+        look.table(table, sources)
+    st.subheader("Hardware and price", anchor=False)
+    look.table(hardware_table(ways, view.catalog, first=first), sources)
+
+
+def _verdict(view: View) -> None:
+    """Draw the question."""
+    st.header("Do we need this?", anchor=False)
+    st.markdown(plain(in_labels(sentence(verdict_text(view.result)))))
+    simplest = simplest_of(view)
+    st.subheader("Simplest sufficient design", anchor=False)
+    look.notes(simplest_text(simplest, view.result))
+    look.table(simplest_table(simplest, view.result), view.catalog.sources)
+    with st.container(horizontal=True, gap="small"):
+        if not simplest.is_described:
+            compare.use_button(simplest.allowed.request.model_dump_json(), "the simplest design", "take-simplest")
+        if simplest.unrestricted is not None:
+            name = "the design without the choices"
+            compare.use_button(simplest.unrestricted.request.model_dump_json(), name, "take-lifted", f"Use {name}")
+    _claims(view)
+
+
+def simplest_of(view: View) -> SimplestDesign:
+    """The simplest design of the answer on the page; its requests include discounts, which no page shows."""
+    return view.once(
+        "simplest design",
+        lambda: simplest_design(state.whole(view)),
+        doing="Searching for the simplest design",
+    )
+
+
+def _claims(view: View) -> None:
+    found = view.once("claims", lambda: claims(view.evaluated), doing="Checking each claim")
+    st.subheader("Claims", anchor=False)
+    look.table(claims_table(found), view.catalog.sources)
+
+
 # The questions in the order of the pills; each draws itself below them.
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
-    "Other load": load.show,
-    "Do we need this?": verdict.show,
-    "Scale up or out": scale.show,
+    "Other load": _load,
+    "Do we need this?": _verdict,
+    "Scale up or out": _scale,
     "Team": team.show,
-    "Data and ingest": data.show,
+    "Data and ingest": _data,
     "Growth": growth.show,
     "Failures": failures.show,
-    "Rent or buy": rent.show,
+    "Rent or buy": _rent,
 }

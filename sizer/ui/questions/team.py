@@ -66,9 +66,8 @@ def show(view: View) -> None:
         st.warning(shown(sentences(str(error))), icon=":material/block:")
         _buttons(view, sliders, team, change, is_assumed=is_assumed)
         return
-    if base is None or now is None:
-        st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
-        return
+    assert base is not None  # there is a team
+    assert now is not None
     look.figures("team-figures", change_figures(now, base))
     _buttons(view, sliders, team, change, is_assumed=is_assumed)
     sources = view.catalog.sources

@@ -16,8 +16,7 @@ from sizer.ui.request_form.forms import (
     label_at,
 )
 from sizer.ui.requirements import surroundings, workload
-from sizer.ui.requirements.optional_tables import GROWTH, OWNERSHIP, RENTAL
-from sizer.ui.requirements.surroundings import TEAM
+from sizer.ui.requirements.surroundings import GROWTH, OWNERSHIP, RENTAL, TEAM
 from sizer.ui.state import View
 
 HERE: RequestPath = ("data",)

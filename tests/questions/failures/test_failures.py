@@ -171,7 +171,7 @@ def share_of(result, **changed):
     left = Losses(result.design.plan).whole
     model = EvaluatedDesign(result, CATALOG).workloads[0]
     options = [HardwareAfterLoss(replace(left, **changed))]
-    return float(rate_shares(model, result.design.workloads[0], left, options)[0])
+    return float(rate_shares(model, left, options)[0])
 
 
 def test_one_storage_node_of_four_holds_the_gpus():

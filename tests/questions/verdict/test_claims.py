@@ -11,10 +11,9 @@ from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
-from sizer.questions.verdict.analysis import claims
-from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, _is_no_larger, simplest_design
-from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, simplest_text
+from sizer.questions.verdict.text import claims_table, simplest_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.customer_copy import customer_copy
@@ -57,9 +56,15 @@ def test_every_example_has_finite_claims_with_texts(name: str) -> None:
         assert math.isfinite(claim.value)
         assert math.isfinite(claim.threshold)
         assert claim.holds == (claim.value <= claim.threshold if claim.at_most else claim.value >= claim.threshold)
-        for text in (claim_title(claim), claim_finding(claim), claim_arithmetic(claim)):
+        for text in claim.facts():
             assert not any(bad in text for bad in ("nan", "inf ", "None", "{", "}")), text
         assert all(source in catalog().sources for source in claim.sources)
+
+
+def test_the_claims_of_a_workload_stand_together() -> None:
+    rows = claims_table(told("questions/a-mix-on-one-cluster")).rows
+    heads = [row.cells[0].text for row in rows if row.kind == "group"]
+    assert heads == ["ResNet-50", "Inception-v4", "AlexNet"]
 
 
 def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:

@@ -9,7 +9,6 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.request import SizingRequest
-from tests import factories
 from tests.factories.answers import recommended
 from tests.factories.examples import sized
 from tests.factories.requests import CATALOG
@@ -140,8 +139,3 @@ def test_epochs_move_the_time_but_not_the_rate():
     expected = [start_s + (found.base - start_s) * float(end / length.value) for end in (length.low, length.high)]
     assert (epochs.low, epochs.high) == pytest.approx(tuple(expected), rel=5e-3)
     assert (epochs.stage, epochs.low_servers) == ("", None)
-
-
-def test_parts_that_the_catalogue_does_not_hold_are_left_out():
-    assert sensitivities(EvaluatedDesign(factories.of_another_catalogue(factories.nine_dgx1()), CATALOG)) == ()
-    assert sensitivities(EvaluatedDesign(factories.of_another_catalogue(factories.one_apollo()), CATALOG)) == ()

@@ -7,17 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.questions.what_if.answer import (
-    BreakEven,
-    Span,
-    fixed_design_break_evens,
-    spans,
-)
-from sizer.questions.what_if.input_grid import (
-    fixed_design_along,
-    fixed_design_rates,
-    with_gpu_speed,
-)
-from sizer.questions.what_if.varied_input import (
     CACHED_READS,
     CONFIDENCE,
     DATASET_SIZE,
@@ -25,8 +14,15 @@ from sizer.questions.what_if.varied_input import (
     SAMPLE_SIZE,
     STORAGE_NODES,
     TARGET,
+    BreakEven,
+    Span,
     VariedInput,
+    fixed_design_along,
+    fixed_design_break_evens,
     fixed_design_inputs,
+    fixed_design_rates,
+    spans,
+    with_gpu_speed,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project

@@ -18,8 +18,7 @@ from sizer.questions.failures.text import failures_document
 from sizer.questions.scale.analysis import scale_comparison
 from sizer.questions.scale.text import scale_document
 from sizer.questions.team.analysis import team_model
-from sizer.questions.what_if.input_grid import fixed_design_along
-from sizer.questions.what_if.varied_input import SERVERS, fixed_design_inputs
+from sizer.questions.what_if.answer import SERVERS, fixed_design_along, fixed_design_inputs
 from sizer.sizing.constraints.team_limits import job_facts
 from sizer.sizing.design.evaluate_design import smaller_sizes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -115,12 +114,10 @@ def test_a_size_that_does_not_hold_the_model_is_no_smaller_size():
 
 
 def test_a_job_that_the_remaining_gpus_do_not_hold_stops():
-    model, answer = on_design(), sized("llama-70b-dgx-h100").design.workloads[0]
+    model = on_design()
     whole, one_server = (Remaining(n, 1.0, True, 1.0, model.storage_nodes, 1.0, 1.0) for n in (model.n_servers, 1))
     left = [HardwareAfterLoss(one_server), HardwareAfterLoss(whole, 1), HardwareAfterLoss(whole)]
-    assert rate_shares(model, answer, whole, left) == pytest.approx(
-        [0.0, rate_shares(model, answer, whole, left)[1], 1]
-    )
+    assert rate_shares(model, whole, left) == pytest.approx([0.0, rate_shares(model, whole, left)[1], 1])
     assert target_probabilities(model, left[:1]) == [0.0]
 
 

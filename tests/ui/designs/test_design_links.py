@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.library.opening import default_address
-from sizer.ui.designs import revision_tables
+from sizer.ui.designs.saving import fields_table
 from sizer.workload.table import FieldChange
 from tests.ui.designs.library_pages import SCRIPT, change, fill, save, text_of
 from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
@@ -118,7 +118,7 @@ def test_fields_of_the_request_are_named_in_words():
         FieldChange(("limits", "racks"), None, 9),
         FieldChange(("existing", "racks", 0, "free_u"), True, False),
     ]
-    table = revision_tables.fields_table(changes, "Revision 1", "Revision 2")
+    table = fields_table(changes, "Revision 1", "Revision 2")
     assert table is not None
     texts = [[cell.text for cell in one.cells] for one in table.rows]
     assert [text[0] for text in texts[:3]] == ["Workload 2: Minimum rate", "Workload 3", "Racks"]
