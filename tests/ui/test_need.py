@@ -7,12 +7,9 @@ from sizer.base.quantities import TOKENS, parse
 from sizer.ui.requirements.conversation import TEMPLATES
 from sizer.workload.sentence.reader import MAX_CHARACTERS
 from tests.ui.pages import (
-    BESIDE,
-    PATH,
     assert_healthy,
     figures,
     has_answer,
-    load,
     opened,
     said,
     to_page,
@@ -198,11 +195,6 @@ def test_the_sentence_is_sized(app):
     assert app.session_state.draft["platforms"]["servers"] == ["dgx-h100"]
 
 
-@pytest.mark.parametrize("page", [*PATH, *BESIDE])
-def test_every_page_shows_it(app, page):
-    assert not to_page(app, page).exception
-
-
 def test_stacks_with_published_runs_of_the_model_are_called_measured(app):
     """The published runs have Llama 3 8B with NeMo; none ran with Primus."""
     shown = unfold(to_page(app, "requirements"), "expert")
@@ -317,11 +309,3 @@ def test_the_task_switches_between_training_and_serving():
     work = app.session_state.draft["workload"][0]
     assert (work["task"], work["target"]) == ("serving", {"gpus_busy": 8})
     assert {"tokens", "method"}.isdisjoint(key for key, value in work.items() if value is not None)
-
-
-def test_every_page_shows_a_model_in_use():
-    app = load(opened(), "code-8b-l40s")
-    for page in PATH:
-        assert_healthy(to_page(app, page))
-        if page == "performance":
-            assert "In use" in [one.value for one in app.header]

@@ -14,7 +14,7 @@ from sizer.ui import sharing, state
 from sizer.ui.request_form import forms
 from sizer.workload.request import MAX_REQUEST_BYTES, Limits, Site, SizingRequest
 from tests.factories.examples import catalog
-from tests.ui.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
+from tests.ui.pages import assert_healthy, figures, opened, said, unfold, widget
 
 SCRIPT = "<script>alert(1)</script>"
 OVERNIGHT = {
@@ -168,15 +168,6 @@ def test_changes_are_undone_and_redone():
     assert figures(app) == before
 
 
-def test_a_change_made_on_one_page_can_be_undone_on_another():
-    app = opened()
-    before = figures(app)
-    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
-    to_page(app, "bill")
-    widget(app.button, "Undo").click().run()
-    assert figures(app) == before
-
-
 # --- links
 
 
@@ -291,23 +282,6 @@ def test_a_reload_keeps_request_and_customer_mode(browser):
     assert figures(app.run()) == shown
 
 
-def test_an_address_opens_nothing_of_the_session_in_another_browser(browser):
-    browser("mine")
-    app = opened()
-    example = figures(app)
-    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
-    assert figures(app) != example
-    for name in ("another", ""):
-        browser(name)
-        assert figures(opened(s=app.session_state.stored_as)) == example
-
-
 def test_without_a_cookie_no_state_is_stored(browser):
     browser("")
     assert "s" not in opened().query_params
-
-
-def test_a_name_that_nobody_has_opens_the_example():
-    app = opened(s="x" * 5_000)
-    assert_healthy(app)
-    assert dict(figures(app))["GPUs"] == "72"

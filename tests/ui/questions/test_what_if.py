@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
-from tests.factories.examples import EXAMPLES
 from tests.ui.pages import load, opened, to_page, unfold, widget
 
 SERVING = ("code-8b-l40s", "office-chat-70b-h200")
@@ -55,20 +54,6 @@ def page_text(app: AppTest) -> str:
 
 def charts(app: AppTest) -> list[str]:
     return [one.proto.alt for one in app.get("vega_lite_chart")]
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_can_be_looked_at(name):
-    app = looked_at(name)
-    if name in SERVING:  # no data set and no training rate: its first question is another load
-        assert widget(app.pills, "Question").value == "Other load"
-        return
-    assert len(app.select_slider) == 2
-    assert "Break-even" in " ".join(one.label for one in app.expander)
-    text = page_text(app)
-    assert "Bottleneck" in text
-    assert "Storage" in text or "storage" in text
-    assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
 
 
 def test_every_input_can_be_chosen_and_moved():
