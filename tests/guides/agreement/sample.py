@@ -15,7 +15,7 @@ EXAMPLES = tuple(
 )
 # Not only the examples agree: random requests of three kinds, and requests as customers put them: equipment that is
 # there, a data set over a slow line.
-SETS = (*EXAMPLES, *REQUESTS, *(f"{DRAWN}{number}" for number in (1, 2, 6)), "extension", "slow-line")
+SETS = (*EXAMPLES, *REQUESTS, *(f"{DRAWN}{number}" for number in (1, 2, 10)), "extension", "slow-line")
 FILES = (DESIGN, WORKBOOK, *TABLES, SLIDES, *PDFS)
 
 

@@ -117,6 +117,9 @@ FAULTS = {
     ),
     "a chapter that is missing": Planted(add("guide.pdf", "See chapter 47."), "chapter 47", "no chapter 47"),
     "a workload not drawn": Planted(text("guide.pdf", "Data path of", "A path of"), "data paths: 0", "there are 1"),
+    "a training of a model in use": Planted(
+        lambda found: setitem(found.design["design"]["workloads"][0], "serving", {}), "nothing is trained", "guide.pdf"
+    ),
     "measured": Planted(
         add("guide.pdf", "The measured 15\u202f300 images/s were reached."), "15 300", "no published run"
     ),
