@@ -24,7 +24,19 @@ from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.designs.library_pages import save
-from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
+from tests.ui.pages import (
+    BESIDE,
+    PATH,
+    assert_healthy,
+    figures,
+    html_of,
+    opened,
+    run_healthy,
+    said,
+    to_page,
+    unfold,
+    widget,
+)
 
 EXAMPLES = sorted(data_dir("examples").glob("*.toml"))
 SCRIPT = "<script>alert(1)</script>"
@@ -65,8 +77,7 @@ def test_choices_are_names_and_never_ids():
 def test_a_bad_size_is_named_and_the_last_answer_stays(text):
     app = opened()
     before = figures(app)
-    widget(app.text_input, "Data set size").set_value(text).run()
-    assert_healthy(app)
+    run_healthy(widget(app.text_input, "Data set size").set_value(text))
     assert figures(app) == before
     assert "Data set size" in said(app)
     assert "Showing the previous result" in said(app)
@@ -83,8 +94,7 @@ def test_an_impossible_limit_says_what_would_be_enough():
     app = unfold(opened(), "not-exceeded")
     before = figures(app)
     widget(app.text_input, "Racks").set_value("1")
-    widget(app.button, "Apply limits").click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, "Apply limits").click())
     assert not figures(app)  # of another request, which does not stand under the refusal
     assert "No design meets" in said(app)
     assert "The nearest" in said(app)
@@ -98,15 +108,13 @@ def test_an_impossible_limit_says_what_would_be_enough():
 def test_every_kind_of_target_starts_out_complete(kind):
     app = opened()
     widget(app.selectbox, "Target").set_value("gpus_busy" if kind != "gpus_busy" else "samples_per_s").run()
-    widget(app.selectbox, "Target").set_value(kind).run()
-    assert_healthy(app)
+    run_healthy(widget(app.selectbox, "Target").set_value(kind))
     assert not [one for one in app.error if "not understood" in one.value]
 
 
 def test_own_numbers_start_from_the_network_chosen():
     app = opened()
-    widget(app.selectbox, "Neural network").set_value("own numbers").run()
-    assert_healthy(app)
+    run_healthy(widget(app.selectbox, "Neural network").set_value("own numbers"))
     assert not app.error
     assert "batch_per_gpu" not in app.session_state.draft["workload"][0]
     assert widget(app.text_input, "Forward operations per sample").value.endswith("FLOP")
@@ -117,8 +125,7 @@ def test_own_numbers_start_from_the_network_chosen():
 
 def test_changing_the_task_drops_what_does_not_go_with_it():
     app = unfold(opened(), "expert")
-    widget(app.selectbox, "Task").set_value("validation-inference").run()
-    assert_healthy(app)
+    run_healthy(widget(app.selectbox, "Task").set_value("validation-inference"))
     assert not [one for one in app.error if "not understood" in one.value]
     unfold(app, "expert")
     assert widget(app.selectbox, "Software stack").value == ""
@@ -134,8 +141,7 @@ def test_another_platform_can_be_described_in_full():
     assert_healthy(unfold(app, "platforms"))
     choice = widget(app.selectbox, "Show another platform on all pages")
     other = choice.options[0]
-    next(one for one in app.button if one.key == "use-platform").click().run()
-    assert_healthy(app)
+    run_healthy(next(one for one in app.button if one.key == "use-platform").click())
     assert int(dict(figures(app))["GPUs"]) > 0
     name = other.split(" + ")[0]
     assert name in [value for _, value in figures(app)]
@@ -149,8 +155,7 @@ def test_several_workloads_are_edited_one_at_a_time():
     assert labels
     which.set_value(1).run()
     assert widget(app.selectbox, "Neural network").value == "vgg16"
-    widget(app.button, "Remove this workload").click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, "Remove this workload").click())
     assert len(app.session_state.draft["workload"]) == 2
 
 
@@ -162,8 +167,7 @@ ANY_WORKLOAD = b'{"dnn": "resnet50", "target": {"gpus_busy": 8}}'
 def upload(name: str, content: bytes):
     """The app after a file was opened in it."""
     app = opened()
-    app.file_uploader[0].set_value((name, content, "text/plain")).run()
-    assert_healthy(app)
+    run_healthy(app.file_uploader[0].set_value((name, content, "text/plain")))
     return app
 
 

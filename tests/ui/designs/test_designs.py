@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from sizer.library.library import content_of
 from tests.factories.examples import catalog, sized
 from tests.ui.designs.library_pages import NOON, RATE, change, fill, save, text_of
-from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
+from tests.ui.pages import assert_healthy, figures, opened, run_healthy, to_page, widget
 
 
 def tables(app: AppTest) -> str:
@@ -199,8 +199,7 @@ def test_revisions_are_pinned_and_compared(library):
     save(change(save(opened(), name="x"), "10000 images/s"))
     app = press(opened("designs"), "Revisions")
     for number in (1, 2):
-        next(one for one in app.button if one.key == f"pin-revision-{number}").click().run()
-        assert_healthy(app)
+        run_healthy(next(one for one in app.button if one.key == f"pin-revision-{number}").click())
     assert [one["name"] for one in app.session_state.pins] == ["x, revision 1", "x, revision 2"]
     app = to_page(app, "compare")
     assert all(f"x, revision {number}" in tables(app) for number in (1, 2))
