@@ -4,15 +4,14 @@ from functools import cache
 
 import pytest
 
+from sizer import EvaluatedDesign, failure_cases
 from sizer.guide.chapters.compliance import requirements
 from sizer.guide.context import GuideContext
 from sizer.guide.profile import Edition
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.feed_loads import FeedLoad, feed_loads
 from sizer.physical.roles import Role
-from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.text import effect_text
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories import examples
 
 NAME = "llama-405b-gb200-nvl72"

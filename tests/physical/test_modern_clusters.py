@@ -6,15 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from sizer import SizingRequest
-from sizer.base.errors import InfeasibleError
+from sizer import InfeasibleError, SizingRequest, project
 from sizer.catalog.fabrics import fabric_ports
 from sizer.catalog.sale import era_of
 from sizer.physical.allowed_parts import gpus_fitted
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.best_design import best_design
-from sizer.sizing.project import project
 from sizer.workload.eras import EquipmentBasis, eras_asked, extended_by_what_is_sold, most_nodes_of_kind, most_of_kind
 from sizer.workload.request import Target
 from tests.factories import examples

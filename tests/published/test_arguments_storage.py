@@ -9,12 +9,10 @@ D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara, Novemb
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import EvaluatedDesign, SizingRequest, SizingResult, data_plan, size
 from sizer.base.resources import data_dir
 from sizer.physical.capacity import smallest_nodes, usable_bytes
-from sizer.questions.data.analysis import DataPlan, data_plan
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
+from sizer.questions.data.analysis import DataPlan
 from tests.factories.requests import CATALOG
 
 

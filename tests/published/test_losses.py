@@ -5,21 +5,17 @@ from functools import cache
 import numpy as np
 import pytest
 
+from sizer import EvaluatedDesign, SizingRequest, failure_cases, growth_plan, size, team_answer
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.platforms import platforms
-from sizer.questions.failures.analysis import FeedLost, NodeLost, failure_cases
-from sizer.questions.team.analysis import team_answer
+from sizer.questions.failures.analysis import FeedLost, NodeLost
 from sizer.sizing.constraints.team_limits import job_facts
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import ClusterSize, LimitKind
-from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import cache_bytes, columns, node_rates
-from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.factories.answers import recommended
 from tests.factories.examples import ROOT, catalog

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import InfeasibleError, SizingRequest, size
+from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import usable_bytes
@@ -18,8 +19,6 @@ from sizer.present.tables import table_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import StorageDecision
 from sizer.sizing.recommend import search
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 TB, PB = 1e12, 1e15

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
+from sizer import SizingRequest, size
 from sizer.library.library import Library, content_of
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import run_healthy, to_page, widget
 
