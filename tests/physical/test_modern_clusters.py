@@ -21,16 +21,10 @@ def request(**parts):
     return SizingRequest.from_dict({"workload": [workload], **parts})
 
 
-def pod(servers):
-    asked = request(platforms={"fabrics": ["ndr"]}, limits={"rack_power_w": 41_000})
-    return project(
-        asked, examples.catalog(), server="dgx-h100", servers=servers, storage="ai400x2-turbo", storage_nodes=1
-    )
-
-
 @pytest.fixture(scope="module")
 def unit():
-    return pod(31)
+    asked = request(platforms={"fabrics": ["ndr"]}, limits={"rack_power_w": 41_000})
+    return project(asked, examples.catalog(), server="dgx-h100", servers=31, storage="ai400x2-turbo", storage_nodes=1)
 
 
 def network(design, role):

@@ -175,12 +175,6 @@ QUOTE = {
 }
 
 
-def request_with(**changes: object) -> SizingRequest:
-    """The example with other tables."""
-    data = sized(RESNET).request.model_dump(mode="json", exclude_defaults=True)
-    return SizingRequest.from_dict({**data, **changes})
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -194,7 +188,8 @@ def request_with(**changes: object) -> SizingRequest:
     ids=["plain", "budget", "losses", "ownership", "euro", "platforms"],
 )
 def test_a_new_quote_is_what_sizing_the_whole_request_gives(changes):
-    bare = request_with(**changes)
+    data = sized(RESNET).request.model_dump(mode="json", exclude_defaults=True)
+    bare = SizingRequest.from_dict({**data, **changes})
     quote = Quote.model_validate(QUOTE)
     asked = bare.model_copy(update={"quote": quote})
     again = requoted(size(bare, catalog()), quote, catalog())

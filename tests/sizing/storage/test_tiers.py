@@ -262,10 +262,4 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
     assert large.cost.at_confidence >= small.cost.at_confidence * (1 - 1e-9)
     if large.platform.capacity_option == small.platform.capacity_option:
         assert large.storage_nodes >= small.storage_nodes
-    assert large.usable_bytes >= large_need(request)
-
-
-def large_need(request: SizingRequest) -> float:
-    """The minimum that a request states. [B]"""
-    assert request.data.minimum_capacity_bytes is not None
-    return request.data.minimum_capacity_bytes
+    assert large.usable_bytes >= minimum
