@@ -4,7 +4,6 @@ import argparse
 import json
 from pathlib import Path
 
-from sizer.base.quantities import significant
 from tools.speed_figures import (
     ASKED,
     JUDGE,
@@ -19,7 +18,6 @@ from tools.speed_figures import (
     found,
     read,
     referred,
-    roofline,
     verdict,
 )
 from tools.speed_figures import stripped as kept_part
@@ -54,13 +52,6 @@ def aligned(table: list[tuple[str, ...]]) -> str:
 def report(run: Run, before: Run | None) -> str:
     """All that is printed after a run."""
     parts = [aligned([HEAD, *rows(run, ASKED, before)]), aligned([HEAD, *rows(run, OTHERS, before)])]
-    roof = roofline(run)
-    if roof is not None:
-        parts.append(
-            f"The judge moves {significant(roof.bytes_per_design)} B and does {significant(roof.flop_per_design)} FLOP "
-            f"a design: {100 * roof.memory_fraction:.0f} % of the memory-bandwidth bound of one core, "
-            f"{100 * roof.cache_fraction:.0f} % of what its second cache gives."
-        )
     if MANY in run.benches:
         count = run.benches[MANY].extra["requests"]
         parts.append(f"The 100,000 requests are told from {count:,} that were measured.")

@@ -11,12 +11,11 @@ from sizer.drawings.palette import COLUMN_PX, LIGHT
 from sizer.drawings.shapes import text_width
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish, level_mark
 from sizer.present.theme import CHART_LABEL_PX
-from tools.speed_figures import Found, Growth, Roofline, amount, asked
+from tools.speed_figures import Found, Growth, amount, asked
 
 _WIDTH_PX = COLUMN_PX + 160
 # Pixels of the names left of bars, of a bar with its gap, of an axis with its title.
 _NAMES_PX, _BAR_PX, _AXIS_PX = 330, 24, 50
-_GIGA = 1e9
 # Linear within 10 %.
 _MOST_GROWTH = 1.1
 
@@ -89,7 +88,7 @@ def growth_chart(growths: Sequence[Growth]) -> Chart:
     layers: list[Any] = [
         lines.mark_line(color=LIGHT.accent, strokeWidth=1.5).encode(x=x, y=y, detail="name:N"),
         lines.mark_point(color=LIGHT.accent, filled=True, size=24, opacity=1).encode(x=x, y=y),
-        *level_mark(_MOST_GROWTH, f"asked: at most {_MOST_GROWTH:g}", y_scale, LIGHT),
+        *level_mark(_MOST_GROWTH, f"asked: at most {_MOST_GROWTH:g}", y_scale, LIGHT, is_falling=False),
     ]
     # A line that ends early has others to its right; its label stands below it, where these have fallen further.
     far = [end for end in ends if end["x"] ** 2 > size]
@@ -112,50 +111,3 @@ def _spread(rows: Rows, gap: float) -> None:
     for row in sorted(rows, key=lambda row: -row["y"]):
         last = min(math.log(row["y"]), last - gap)
         row["at"] = math.exp(last)
-
-
-def roofline_chart(roof: Roofline) -> Chart:
-    """Where the judge stands below what memory, cache and arithmetic units of one core give."""
-    width, height = COLUMN_PX, 320
-    domain = [0.001, 20.0]
-    peak = roof.peak_flop_per_s / _GIGA
-    top, bottom = 2 * peak, 0.1
-    x_scale = alt.Scale(type="log", domain=domain, nice=False)
-    y_scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
-    x = alt.X("x:Q", scale=x_scale, title="operations for each byte moved, FLOP/B (logarithmic)",
-              axis=axis(values=[0.001, 0.01, 0.1, 1, 10]))  # fmt: skip
-    y = alt.Y("y:Q", scale=y_scale, title="operations a second, GFLOP/s (logarithmic)",
-              axis=axis(values=[0.1, 1, 10]))  # fmt: skip
-    plot = width - _AXIS_PX
-    turn = -math.degrees(math.atan2(height / math.log(top / bottom), plot / math.log(domain[1] / domain[0])))
-    layers: list[Any] = []
-    for name, rate, colour in (
-        ("memory", roof.memory_bytes_per_s / _GIGA, LIGHT.ink),
-        ("second cache", roof.cache_bytes_per_s / _GIGA, LIGHT.other),
-    ):
-        left, knee = max(domain[0], bottom / rate), peak / rate
-        ends = [{"x": left, "y": left * rate}, {"x": knee, "y": peak}]
-        at = left**0.25 * knee**0.75  # clear of the points, which are memory-bound
-        words = chart_of([{"x": at, "y": at * rate, "text": f"{name}, {significant(rate)} GB/s"}])
-        layers.append(chart_of(ends).mark_line(color=colour, strokeWidth=1.5).encode(x=x, y=y))
-        layers.append(words.mark_text(angle=turn % 360, dy=-9, color=colour).encode(x=x, y=y, text="text:N"))
-    flat = [{"x": peak / (roof.cache_bytes_per_s / _GIGA), "y": peak}, {"x": domain[1], "y": peak}]
-    layers.append(chart_of(flat).mark_line(color=LIGHT.ink, strokeWidth=1.5).encode(x=x, y=y))
-    words = chart_of([{"x": domain[1], "y": peak, "text": f"product of matrices, {significant(peak)} GFLOP/s"}])
-    layers.append(words.mark_text(align="right", dy=-9).encode(x=x, y=y, text="text:N"))
-    array = roof.array_flop_per_s / _GIGA
-    # One operation reads two numbers and writes one.
-    plain = chart_of([{"x": 1 / 24, "y": array, "text": f"polynomial in numpy, {significant(array)} GFLOP/s"}])
-    layers.append(plain.mark_point(color=LIGHT.other, size=50, opacity=1, strokeWidth=1.5).encode(x=x, y=y))
-    layers.append(plain.mark_text(align="right", dx=-10, dy=-4, color=LIGHT.other).encode(x=x, y=y, text="text:N"))
-    reached = roof.flop_per_s / _GIGA
-    text = f"the judge, {significant(reached)} GFLOP/s at {significant(roof.flop_per_byte)} FLOP/B"
-    judge = chart_of([{"x": roof.flop_per_byte, "y": reached, "text": text}])
-    layers.append(judge.mark_point(color=LIGHT.accent, filled=True, size=70, opacity=1).encode(x=x, y=y))
-    layers.append(judge.mark_text(align="left", dx=10, dy=6, fontWeight=600).encode(x=x, y=y, text="text:N"))
-    share = 100 * roof.memory_fraction
-    if share > 100:
-        title = f"The judge moves {significant(share / 100, 2)} times what memory gives: its blocks stay in the cache"
-    else:
-        title = f"The judge moves its arrays at {significant(share, 2)} % of the memory bandwidth of one core"
-    return finish(layers, title, LIGHT, width, height)

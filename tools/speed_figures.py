@@ -18,7 +18,6 @@ TRIAD = "test_reference.py::test_triad_in_memory"
 BARE = "test_reference.py::test_bare_python"
 REFERENCES = {LOOP: "loops", TRIAD: "triads", BARE: "starts"}
 JUDGE = "test_designs.py::test_judge_by_servers[1024]"
-TRAFFIC = "test_designs.py::test_traffic_of_the_judge"
 MANY = "test_batch.py::test_requests_to_a_table[many]"
 ASKED_REQUESTS = 100_000
 
@@ -290,57 +289,6 @@ def growths(run: Run) -> list[Growth]:
             sizes, times = zip(*((float(one.extra[size]), one.inner_s) for one in benches), strict=True)
             every.append(Growth(name, unit, sizes, times))
     return every
-
-
-@dataclass(frozen=True)
-class Roofline:
-    """What the machine allows one core, and where the judge stands."""
-
-    memory_bytes_per_s: float
-    cache_bytes_per_s: float
-    peak_flop_per_s: float  # product of matrices
-    array_flop_per_s: float  # polynomial, array operation by array operation
-    bytes_per_design: float
-    flop_per_design: float
-    designs_per_s: float
-
-    @property
-    def flop_per_byte(self) -> float:
-        """Arithmetic intensity of the judge. [FLOP/B]"""
-        return self.flop_per_design / self.bytes_per_design
-
-    @property
-    def flop_per_s(self) -> float:
-        """What the judge reaches. [FLOP/s]"""
-        return self.flop_per_design * self.designs_per_s
-
-    @property
-    def memory_fraction(self) -> float:
-        """Bytes that the judge moves in a second, by what memory gives. [-]"""
-        return self.bytes_per_design * self.designs_per_s / self.memory_bytes_per_s
-
-    @property
-    def cache_fraction(self) -> float:
-        """The same by what the second cache gives. [-]"""
-        return self.bytes_per_design * self.designs_per_s / self.cache_bytes_per_s
-
-
-def roofline(run: Run) -> Roofline | None:
-    """Roofline of a run; None without the benchmarks that it is made of."""
-    names = [f"test_reference.py::test_{one}" for one in
-             ("triad_in_memory", "triad_in_cache", "matrix_product", "polynomial_in_cache")]  # fmt: skip
-    if not all(name in run.benches for name in (*names, JUDGE, TRAFFIC)):
-        return None
-    memory, cache, product, polynomial, judged, traffic = (run.benches[name] for name in (*names, JUDGE, TRAFFIC))
-    return Roofline(
-        memory_bytes_per_s=memory.extra["bytes"] / memory.median_s,
-        cache_bytes_per_s=cache.extra["bytes"] / cache.median_s,
-        peak_flop_per_s=product.extra["flop"] / product.inner_s,
-        array_flop_per_s=polynomial.extra["flop"] / polynomial.median_s,
-        bytes_per_design=traffic.extra["bytes"] / traffic.extra["designs"],
-        flop_per_design=traffic.extra["flop"] / traffic.extra["designs"],
-        designs_per_s=judged.extra["designs"] / judged.median_s,
-    )
 
 
 def amount(value: float | None, figure: Figure) -> str:

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.quantities import grouped, si, significant
 from sizer.present.charting import chart_svg
-from tools.speed_charts import figures_chart, growth_chart, roofline_chart
+from tools.speed_charts import figures_chart, growth_chart
 from tools.speed_figures import (
     ASKED,
     BARE,
-    JUDGE,
     LOOP,
     MANY,
     OTHERS,
-    TRAFFIC,
     TRIAD,
     Figure,
     Found,
@@ -22,7 +20,6 @@ from tools.speed_figures import (
     found,
     growths,
     referred,
-    roofline,
     seconds,
     verdict,
 )
@@ -50,7 +47,6 @@ def parts(run: Run) -> dict[str, str]:
         "verdict": _verdict(found(run, ASKED)),
         "figures": _table(run, ASKED),
         "growth": _growth(run),
-        "roofline": _roofline(run),
         "others": _table(run, OTHERS),
         "batch": _batch(run),
     }
@@ -61,9 +57,6 @@ def charts(run: Run) -> dict[str, str]:
     made = {"speed-figures": figures_chart(found(run, ASKED))}
     if growths(run):
         made["speed-growth"] = growth_chart(growths(run))
-    roof = roofline(run)
-    if roof is not None:
-        made["speed-roofline"] = roofline_chart(roof)
     # Whoever reads the page may not have the fonts of the guide.
     return {f"{name}.svg": chart_svg(chart).replace('"Inter"', '"Inter, sans-serif"') for name, chart in made.items()}
 
@@ -126,25 +119,6 @@ def _growth(run: Run) -> str:
         for one in growths(run)
     ]
     return "\n".join(lines)
-
-
-def _roofline(run: Run) -> str:
-    roof = roofline(run)
-    if roof is None:
-        return "Not measured."
-    judged, traffic = run.benches[JUDGE].extra, run.benches[TRAFFIC].extra
-    elementary = traffic["elementary"] / traffic["designs"]
-    return (
-        f"{grouped(judged['designs'])} designs are judged in {seconds(run.benches[JUDGE].median_s)}. Only "
-        f"{grouped(judged['distinct_designs'])} of them differ in anything that a stage reads; each of these is worked "
-        f"out once. A design moves {grouped(roof.bytes_per_design)} B and takes {grouped(roof.flop_per_design)} "
-        f"operations, with each of its {significant(elementary)} exponentials, logarithms and normal distributions "
-        f"counted as 20. That is {si(roof.bytes_per_design * roof.designs_per_s, 'B/s')}: "
-        f"{significant(100 * roof.memory_fraction, 2)}{NARROW_SPACE}% of the {si(roof.memory_bytes_per_s, 'B/s')} that "
-        f"memory gives to one core, {significant(100 * roof.cache_fraction, 2)}{NARROW_SPACE}% of the "
-        f"{si(roof.cache_bytes_per_s, 'B/s')} of its second cache, and {si(roof.flop_per_s, 'FLOP/s')}: "
-        f"{significant(100 * roof.flop_per_s / roof.peak_flop_per_s, 2)}{NARROW_SPACE}% of the peak."
-    )
 
 
 def _batch(run: Run) -> str:

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import size_batch
-from sizer.base.errors import BatchError
+from sizer import BatchError, size_batch
 from sizer.batch import run, work
 from sizer.batch.requests import BatchRequest
 from sizer.batch.run import Chunk, rows_of_chunks

@@ -15,14 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
+from sizer import SizingRequest, load_catalog, size_batch
 from sizer.base.resources import data_dir
 from sizer.batch import work
 from sizer.batch.columns import cells_of, nested, request_key
-from sizer.batch.run import CHUNK_REQUESTS, size_batch
+from sizer.batch.run import CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES
-from sizer.catalog.loader import load_catalog
 from sizer.cli import batch
-from sizer.workload.request import SizingRequest
 from tests.batch.requests import AtOnce, many, request, requests
 from tests.cli.running import refused, run
 from tests.factories.examples import EXAMPLES, ROOT, catalog

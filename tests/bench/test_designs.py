@@ -1,8 +1,5 @@
 """Speed of the search: designs evaluated a second, one request, and how it grows with servers, platforms, catalogue."""
 
-import json
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -108,15 +105,3 @@ def test_answer_of_one_request(benchmark: Any) -> None:
     benchmark.pedantic(
         lambda request: best_design(request, catalog), setup=_asking(), rounds=ROUNDS, warmup_rounds=WARM_ROUNDS
     )
-
-
-def test_traffic_of_the_judge(benchmark: Any) -> None:
-    """Bytes and operations of all designs at 1 to 1,024 servers, counted in a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.traffic", str(MOST_SERVERS)]
-    found: list[str] = []
-
-    def run() -> None:
-        found.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-    benchmark.pedantic(run, rounds=1)
-    benchmark.extra_info.update(json.loads(found[0]))

@@ -30,25 +30,22 @@ def test_draws_of_a_time_to_train(benchmark: Any) -> None:
     benchmark.extra_info.update(designs=table.num_rows, draws=DRAWS)
 
 
-def test_sweep_of_a_thousand_points(benchmark: Any) -> None:
+def _sweep(benchmark: Any, **draws: int) -> None:
     """50 rates x 20 sizes of the data set of the first example, on two processes."""
-    catalog = load_catalog()
     request = SizingRequest.from_file(data_dir("examples") / "dgx1-f800-resnet50.toml")
     axes = {
         RATE: [2000.0 + 1500.0 * step for step in range(50)],
         "workload.0.dataset_bytes": [1e12 * (1 + step) for step in range(20)],
     }
-    table = benchmark.pedantic(sweep, (request, axes, catalog), {"workers": 2}, rounds=2)
-    benchmark.extra_info.update(points=table.num_rows)
+    table = benchmark.pedantic(sweep, (request, axes, load_catalog()), {"workers": 2, **draws}, rounds=2)
+    benchmark.extra_info.update(points=table.num_rows, **draws)
+
+
+def test_sweep_of_a_thousand_points(benchmark: Any) -> None:
+    """The design of every point."""
+    _sweep(benchmark)
 
 
 def test_sweep_of_a_thousand_points_with_draws(benchmark: Any) -> None:
-    """The same with 1,000 draws of the design of every point."""
-    catalog = load_catalog()
-    request = SizingRequest.from_file(data_dir("examples") / "dgx1-f800-resnet50.toml")
-    axes = {
-        RATE: [2000.0 + 1500.0 * step for step in range(50)],
-        "workload.0.dataset_bytes": [1e12 * (1 + step) for step in range(20)],
-    }
-    table = benchmark.pedantic(sweep, (request, axes, catalog), {"workers": 2, "draws": DRAWS}, rounds=2)
-    benchmark.extra_info.update(points=table.num_rows, draws=DRAWS)
+    """The same with 1,000 draws of each."""
+    _sweep(benchmark, draws=DRAWS)

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import SizingRequest, project, size
 from sizer.guide.pdf import render
 from sizer.guide.profile import Edition
-from sizer.sizing.project import project
 from tests.factories.examples import catalog
 from tests.guide.engine import guide_pdf
 

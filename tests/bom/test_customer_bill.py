@@ -71,20 +71,6 @@ def test_what_cannot_be_shared_is_an_error(amounts: list[int], total: int) -> No
         allotted(amounts, [1] * len(amounts), total)
 
 
-@given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(1, 10_000)), max_size=30), st.integers(0, 10_000))
-def test_shares_add_up_and_stay_near_their_part(lines: list[tuple[int, int]], kept: int) -> None:
-    quantities = [quantity for _, quantity in lines]
-    amounts = [price * quantity for price, quantity in lines]
-    whole = sum(amounts)
-    total = whole * kept // 10_000
-    shares = allotted(amounts, quantities, total)
-    assert sum(shares) == total
-    for amount, quantity, share in zip(amounts, quantities, shares, strict=True):
-        assert 0 <= share <= amount
-        assert whole == 0 or abs(share * whole - amount * total) < whole * quantity
-    assert sum(share % quantity != 0 for quantity, share in zip(quantities, shares, strict=True)) <= 1
-
-
 some_lines = st.lists(
     drawn_line(
         status=st.sampled_from([*BOUGHT, *NOT_BOUGHT]),

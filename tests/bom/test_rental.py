@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer import SizingRequest, rent_or_buy, size
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
-from sizer.questions.rent.rent_or_buy import rent_or_buy
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.size import size
 from sizer.workload.optional_tables import Rental
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 
 HALF_A_CENT = Decimal("0.005")

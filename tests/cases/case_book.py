@@ -3,10 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from sizer import SizingRequest
+from sizer import DesignAnswer, SizingRequest
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
-from sizer.sizing.result import DesignAnswer
 from tests.factories.examples import catalog
 
 FOLDER = Path(__file__).parent / "requests"

@@ -7,10 +7,12 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.items import Item
+from sizer.catalog.links import LinkType
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog, statements
 from sizer.catalog.sale import Sale, of_generation, orderable_on, sale_on, usable_gpus
-from sizer.catalog.schema import CATEGORIES
+from sizer.catalog.schema import CATEGORIES, Port
+from tests.factories.examples import catalog
 
 GIB = 2**30
 
@@ -237,3 +239,20 @@ def test_the_data_set_is_as_large_as_its_read_me_says():
     assert data.n_validation_samples is not None
     samples = data.n_samples.value + data.n_validation_samples.value
     assert samples * data.sample_bytes.value == pytest.approx(2.5e12, rel=0.03)
+
+
+WHERE = {"basis": "assumed", "source": "assumption", "where": ""}
+
+
+def port(kind: LinkType, use: str) -> Port:
+    return Port.model_validate({"kind": kind, "count": 1, "use": use, **WHERE})
+
+
+def test_slower_links_run_on_ports_of_adapters_alone():
+    links = catalog().links
+    kind = next(link for link in links.values() if link.adapter_links is not None and link.adapter_links.value)
+    slower = links[kind.adapter_links.value[0]]
+    assert port(kind, "compute").runs(slower)
+    assert port(kind, "storage-network").runs(slower)
+    assert not port(kind, "any").runs(slower)  # of a switch or of storage: its file says which it runs
+    assert port(kind, "any").runs(kind)

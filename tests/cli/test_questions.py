@@ -34,10 +34,6 @@ def answer(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def by_key(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {entry["key"]: entry for entry in entries}
-
-
 PLAIN = '[[workload]]\ndnn = "resnet50"\ntarget = { gpus_busy = 8 }\n'
 TEN_YEARS = GROW.read_text(encoding="utf-8").replace("years = 2", "years = 10\ndata = 10")
 
@@ -77,7 +73,7 @@ def test_ingest() -> None:
     """22.2 TB x 1.7 and ten checkpoints of 204.8 MB; 40 Gbit/s of source; 1 GB/s is the only published write rate."""
     found = answer("ingest", INGEST)
     assert found["capacity"]["must_fit_bytes"] == 22.2e12 * 1.7 + 10 * 8 * 25.6e6
-    ways = by_key(found["ingest"]["ways"])
+    ways = {entry["key"]: entry for entry in found["ingest"]["ways"]}
     assert found["ingest"]["chosen"] == "gateway"
     assert (ways["gateway"]["least_s"], ways["gateway"]["published_s"]) == (4440, 22_200)
     assert ways["head-node"]["least_s"] == 17_760

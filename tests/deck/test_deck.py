@@ -14,7 +14,7 @@ from pptx.util import Pt
 
 from sizer.deck.blocks import Slide
 from sizer.deck.outline import deck, slides
-from sizer.guide.context import GuideContext
+from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.profile import GUIDE, Edition, Profile
 from tests.factories.examples import catalog, most_in, sized
 
@@ -166,3 +166,21 @@ def test_very_long_names_still_fit() -> None:
 
 def test_equal_answers_give_equal_bytes() -> None:
     assert deck(sized(REQUESTS[0]), catalog()) == written(REQUESTS[0])
+
+
+@pytest.mark.guides
+@pytest.mark.parametrize(
+    ("name", "topic"),
+    [
+        ("questions/most-within-budget", "What the limits give"),
+        ("questions/how-long-to-fill", "Filling the storage"),
+        ("questions/images-grow-tenfold", "Growth"),
+        ("questions/one-server-may-fail", "Losses"),
+    ],
+)
+def test_the_question_has_the_slide_after_the_verdict(name, topic):
+    found = slides(guide_context(sized(name), catalog(), GUIDE))
+    topics = [slide.topic for slide in found if isinstance(slide, Slide)]
+    assert topics[topics.index("The verdict") + 1] == topic
+    assert topics.count(topic) == 1
+    assert len(found) <= 12

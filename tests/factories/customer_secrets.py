@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from sizer import SizingRequest, load_catalog
+from sizer import Catalog, SizingRequest, load_catalog
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Software
 
 EXAMPLE = "dgx1-f800-inception-v4"

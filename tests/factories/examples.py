@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
+from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.model import Catalog
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = tuple(sorted(path.stem for path in (ROOT / "examples").glob("*.toml")))

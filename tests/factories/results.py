@@ -3,9 +3,7 @@
 import datetime
 from functools import cache
 
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
+from sizer import SizingRequest, SizingResult, size
 from tests.factories.examples import ROOT, catalog
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from sizer.catalog.model import Catalog
+from sizer import Catalog, SizingResult
 from sizer.guide.pdf import typeset
 from sizer.guide.pdf.render import guide_page
 from sizer.guide.profile import Edition
 from sizer.present.fonts.pango import weasyprint_state
-from sizer.sizing.result import SizingResult
 
 
 def needs_engine() -> None:

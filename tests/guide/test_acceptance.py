@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sizer import EvaluatedDesign, SizingRequest
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.guide.acceptance.tests import TCP_PAYLOAD_SHARE, AcceptanceTest, acceptance_tests, all_reduce_bytes_per_s
@@ -17,8 +18,6 @@ from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
 from sizer.guide.profile import Edition
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.workload.request import SizingRequest
 from tests.factories.answers import recommended
 from tests.factories.examples import sized
 from tests.factories.plans import CATALOG, DESIGNS, answer

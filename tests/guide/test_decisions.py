@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from sizer import EvaluatedDesign, size
 from sizer.catalog.sale import is_sold
 from sizer.guide import further_answers
 from sizer.guide.chapters import summary
@@ -15,8 +16,6 @@ from sizer.present.text import decisions as text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.decision_options import as_built, no_less_on_sale, on_sale_today
 from sizer.sizing.design.decisions import RackLimit, decisions, rack_choice
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.size import size
 from sizer.workload.request import Target
 from tests.factories.examples import catalog, sized
 

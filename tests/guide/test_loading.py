@@ -100,19 +100,3 @@ def test_progress_is_told_in_words_and_only_to_who_asked():
 
 
 # --- one page
-
-
-@pytest.mark.pdf
-@pytest.mark.parametrize(("lines", "is_set"), [(10, True), (70, True), (400, False)])
-def test_a_page_that_must_stay_alone_is_set_closer_and_else_refused(lines, is_set):
-    """Lines of 12 pt fill A4 (842 pt) before the seventieth; of 6 pt, the closer ones, before the 400th."""
-    needs_engine()
-    style = "<style>p { font-size: 9pt; line-height: 12pt; margin: 0 } .closer p { line-height: 6pt }</style>"
-    page = (
-        f'<html lang="en"><head><title>x</title>{style}</head><body class="one-page">{"<p>x</p>" * lines}</body></html>'
-    )
-    if is_set:
-        assert page_pdf(page)
-    else:
-        with pytest.raises(ReportError, match="pages in place of one"):
-            page_pdf(page)

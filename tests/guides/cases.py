@@ -4,7 +4,6 @@ Each case is sized once in a process, and the PDFs of the last case are kept: te
 group, so that one worker runs them one after the other.
 """
 
-import random
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -12,12 +11,12 @@ from typing import Any
 import pytest
 
 from sizer import SizingRequest, SizingResult, size
-from sizer.base.errors import InfeasibleError
 from sizer.base.formats.json_document import json_text
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document
 from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from tests.cases import case_book
+from tests.differential.drawn import request_data
 from tests.factories.requests import CATALOG
 from tests.guide.engine import guide_pdf
 from tests.guides.laid_out import Guide, read
@@ -148,59 +147,21 @@ class Document:
         return PROFILES.get(self.case, PLAIN)
 
 
-# --- requests drawn by chance
-
-SERVERS = ("c4140", "dgx-1", "apollo-6500", "dss-8440", "dgx-2")
-STORAGE = ("isilon-f800", "wekaio", "hnas", "nfs-server")
-ATTEMPTS = 20
-DRAWN = "drawn-"
-
-
-def _drawn(chance: random.Random) -> dict[str, Any]:
-    """Some request that the catalogue may answer."""
-    gpus = chance.choice((4, 8, 16, 40, 72, 130))
-    training = {
-        **RESNET,
-        "batch_per_gpu": chance.choice((128, 256)),
-        "dataset_bytes": f"{chance.choice((1, 9, 60))} TB",
-    }
-    target = chance.choice(({"gpus_busy": gpus}, {"samples_per_s": f"{chance.randint(2, 60) * 700} images/s"}))
-    workloads = [{**training, "target": target}]
-    if chance.random() < 0.4:
-        workloads.append({**GOOGLENET, "target": {"samples_per_s": f"{chance.randint(5, 90)}000 images/s"}})
-    request: dict[str, Any] = {
-        "schema_version": 1,
-        "date": "2026-11-21",
-        "title": "Drawn by chance",
-        "confidence": chance.choice((0.5, 0.8, 0.95)),
-        "workload": workloads,
-    }
-    if chance.random() < 0.7:
-        request["platforms"] = {"servers": [chance.choice(SERVERS)], "storage": [chance.choice(STORAGE)]}
-    if chance.random() < 0.3:
-        request["fabric"] = {"spare_servers": chance.randint(1, 3)}
-    return request
-
-
 # --- answers and PDFs
+
+DRAWN = "drawn-"
 
 
 @cache
 def answer(case: str) -> SizingResult:
-    """What the tool answers to a case; to the first feasible request of a seed."""
-    if not case.startswith(DRAWN):
-        return size(request(case), CATALOG)
-    chance = random.Random(int(case.removeprefix(DRAWN)))
-    for _ in range(ATTEMPTS):
-        try:
-            return size(SizingRequest.from_dict(_drawn(chance)), CATALOG)
-        except InfeasibleError:
-            continue
-    raise AssertionError(f"{case}: none of {ATTEMPTS} requests can be met")
+    """What the tool answers to a case."""
+    return size(request(case), CATALOG)
 
 
 def request(case: str) -> SizingRequest:
-    """What a case asks for: one of those above, an example by its path, or a case of tests/cases."""
+    """What a case asks for: one of those above, drawn by its number, of tests/cases, or an example by its path."""
+    if case.startswith(DRAWN):
+        return SizingRequest.from_dict(request_data("guides", int(case.removeprefix(DRAWN))))
     if case in REQUESTS:
         return SizingRequest.from_dict({"schema_version": 1, "date": "2026-11-21", **REQUESTS[case]})
     if case in case_book.NAMES:

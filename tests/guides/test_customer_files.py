@@ -10,8 +10,7 @@ import pikepdf
 import pypdfium2
 import pytest
 
-from sizer import SizingResult, size
-from sizer.catalog.model import Catalog
+from sizer import Catalog, SizingResult, size
 from sizer.documents import FORMATS, document, file_name, usual_kinds
 from tests.factories.customer_internals import excluding_request, internals
 from tests.factories.customer_secrets import secret_catalog, secrets

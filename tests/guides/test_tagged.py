@@ -59,13 +59,6 @@ def elements(pdf: pikepdf.Pdf, tag: str) -> list[pikepdf.Dictionary]:
     return [one for one in pdf.objects if isinstance(one, pikepdf.Dictionary) and one.get("/S") == f"/{tag}"]
 
 
-def retag(old: str, new: str) -> Plant:
-    def plant(pdf: pikepdf.Pdf) -> None:
-        elements(pdf, old)[0].S = pikepdf.Name(f"/{new}")
-
-    return plant
-
-
 def drop(tag: str, key: str) -> Plant:
     def plant(pdf: pikepdf.Pdf) -> None:
         for one in elements(pdf, tag):
@@ -93,99 +86,14 @@ def xmp(old: bytes, new: bytes) -> Plant:
     return plant
 
 
-def draw(content: bytes) -> Plant:
-    def plant(pdf: pikepdf.Pdf) -> None:
-        page = pdf.pages[0]
-        page.obj.Contents.write(page.obj.Contents.read_bytes() + content)
-
-    return plant
-
-
-def from_fonts(key: str) -> Plant:
-    def plant(pdf: pikepdf.Pdf) -> None:
-        for one in pdf.objects:
-            if isinstance(one, pikepdf.Dictionary):
-                for found in [name for name in list(one.keys()) if name.startswith(key)]:
-                    del one[found]
-
-    return plant
-
-
-def every_annotation(key: str, value: object = None) -> Plant:
-    def plant(pdf: pikepdf.Pdf) -> None:
-        for page in pdf.pages:
-            for one in page.obj.Annots:
-                if value is None:
-                    del one[key]
-                else:
-                    one[key] = value
-
-    return plant
-
-
-def no_tabs(pdf: pikepdf.Pdf) -> None:
-    for page in pdf.pages:
-        del page.obj.Tabs
-
-
-def no_headers(pdf: pikepdf.Pdf) -> None:
-    for one in elements(pdf, "TD"):
-        del one.A.Headers
-    for one in elements(pdf, "TH"):
-        del one.ID
-
-
-def first_glyph(pdf: pikepdf.Pdf) -> None:
-    font = next(iter(pdf.pages[0].obj.Resources.Font.keys())).encode()
-    draw(b"\n/P <</MCID 0>> BDC BT " + font + b" 10 Tf 50 50 Td <0000> Tj ET EMC")(pdf)
-
-
-def script(pdf: pikepdf.Pdf) -> None:
-    action = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS=pikepdf.String("app.alert(1)"))
-    pdf.Root.OpenAction = pdf.make_indirect(action)
-
-
-def unrelated(pdf: pikepdf.Pdf) -> None:
-    for one in pdf.objects:
-        if isinstance(one, pikepdf.Dictionary) and one.get("/Type") == "/Filespec":
-            del one["/AFRelationship"]
-
-
 UA_FAULTS: dict[str, tuple[Plant, str]] = {
-    "no identification": (xmp(b"http://www.aiim.org/pdfua/ns/id/", b"http://example.org/id/"), "5-1"),
     "other part": (xmp(b'pdfuaid:part="1"', b'pdfuaid:part="7"'), "5-2"),
     "not marked": (drop_root("/MarkInfo"), "6.2-1"),
-    "artifact of nothing": (draw(b"\n0 0 9 9 re f"), "7.1-3"),
-    "own tag": (retag("P", "Verse"), "7.1-5"),
-    "no metadata": (drop_root("/Metadata"), "7.1-8"),
-    "no title": (xmp(b"dc:title", b"dc:tattle"), "7.1-9"),
-    "title hidden": (drop_root("/ViewerPreferences", "/DisplayDocTitle"), "7.1-10"),
-    "no structure": (drop_root("/StructTreeRoot"), "7.1-11"),
-    "no language": (drop_root("/Lang"), "7.2-34"),
-    "torn table": (retag("TBody", "Sect"), "7.2-3"),
-    "torn row": (retag("TR", "P"), "7.2-8"),
-    "cell of none": (retag("TD", "P"), "7.2-10"),
-    "torn list": (retag("LI", "P"), "7.2-19"),
-    "body of no item": (retag("LBody", "P"), "7.2-20"),
     "figure unspoken": (drop("Figure", "/Alt"), "7.3-1"),
-    "level skipped": (retag("H1", "H3"), "7.4.2-1"),
-    "head of no cell": (no_headers, "7.5-1"),
-    "no tab order": (no_tabs, "7.18.3-1"),
-    "link untagged": (retag("Link", "Span"), "7.18.5-1"),
-    "link unspoken": (every_annotation("/Contents"), "7.18.5-2"),
-    "font outside": (from_fonts("/FontFile"), "7.21.4.1-1"),
-    "no text behind glyphs": (from_fonts("/ToUnicode"), "7.21.7-1"),
-    "empty box": (first_glyph, "7.21.8-1"),
 }
 ARCHIVE_FAULTS: dict[str, tuple[Plant, str]] = {
-    "no identification": (xmp(b"http://www.aiim.org/pdfa/ns/id/", b"http://example.org/id/"), "6.6.4-1"),
     "other part": (xmp(b'pdfaid:part="3"', b'pdfaid:part="2"'), "6.6.4-2"),
     "no output intent": (drop_root("/OutputIntents"), "6.2.4.3-2"),
-    "script": (script, "6.5.1-1"),
-    "font outside": (from_fonts("/FontFile"), "6.2.11.4.1-1"),
-    "not printed": (every_annotation("/F", 0), "6.3.2-2"),
-    "unrelated file": (unrelated, "6.8-3"),
-    "files of nobody": (drop_root("/AF"), "6.8-4"),
 }
 
 

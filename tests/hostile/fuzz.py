@@ -15,9 +15,8 @@ from unicodedata import category
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import SizerError
+from sizer import SizerError, SizingRequest
 from sizer.export.price_book import read_book
-from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests import drawn_examples  # noqa: F401 -- the profile of what is drawn
 from tests.hostile.links import opened, packed

@@ -6,6 +6,7 @@ Processes are forked from a parent that has imported everything, so that an entr
 """
 
 import faulthandler
+import json
 import multiprocessing
 import os
 import resource
@@ -88,6 +89,24 @@ def command(arguments: tuple[str, ...]) -> None:
     """The command line with these arguments."""
     sys.argv = ["sizer", *arguments]
     main()
+
+
+def asked(name: str, data: object, *says: str, status: int = 2) -> Entry:
+    """Any data as a request file, handed to ``sizer size``."""
+    return Entry(name, command, ("size", "request.json"), {"request.json": json.dumps(data)}, status, says)
+
+
+def overlaid(name: str, file: str, text: str | bytes, *says: str) -> Entry:
+    """One file of an overlay, handed to ``sizer catalog check``."""
+    path = f"own/{file}"
+    return Entry(name, command, ("catalog", "check", "--catalog", "own"), {path: text}, 3, (path, *says))
+
+
+def fact(item: str, key: str, value: object, **cells: str) -> str:
+    """A part of the catalogue with one fact."""
+    told = {"source": "a", "where": "b", **cells}
+    rest = "".join(f'{name} = "{text}"\n' for name, text in told.items())
+    return f'id = "{item}"\n[{key}]\nvalue = {value}\nbasis = "datasheet"\n{rest}'
 
 
 def run(entry: Entry, limits: Limits = _USUAL_LIMITS) -> Ended:

@@ -1,22 +1,17 @@
 """Language models in requests and links: values, models and precisions that do not exist or do not go together."""
 
-import json
-
-from tests.hostile.harness import Entry, command
+from tests.hostile.harness import Entry, asked, command
 from tests.hostile.links import link, packed
 
 _MODEL = {"dnn": "llama-3-70b", "tokens": 1e12, "target": {"time_to_train_s": "30 d"}}
 
 
-def _sized(name: str, changes: dict[str, object], *says: str, status: int = 2) -> Entry:
-    text = json.dumps({"workload": [{**_MODEL, **changes}]})
-    return Entry(name, command, ("size", "request.json"), {"request.json": text}, status, says)
-
-
 def _only(name: str, work: dict[str, object], *says: str, status: int = 2) -> Entry:
-    return Entry(
-        name, command, ("size", "request.json"), {"request.json": json.dumps({"workload": [work]})}, status, says
-    )
+    return asked(name, {"workload": [work]}, *says, status=status)
+
+
+def _sized(name: str, changes: dict[str, object], *says: str, status: int = 2) -> Entry:
+    return _only(name, {**_MODEL, **changes}, *says, status=status)
 
 
 ENTRIES = (

@@ -1,34 +1,25 @@
 """Today's parts in requests and overlays: links between GPUs, generations, modules, and values outside their bounds."""
 
-import json
-
-from tests.hostile.harness import Entry, command
+from tests.hostile.harness import Entry, asked, fact, overlaid
 
 
-def _overlay(file: str, text: str, *says: str, name: str = "") -> Entry:
-    path = f"own/{file}"
-    check = ("catalog", "check", "--catalog", "own")
-    return Entry(name or f"{file}: {text[:60]!r}", command, check, {path: text}, 3, (path, *says))
-
-
-def _fact(item: str, key: str, value: object) -> str:
-    return f'id = "{item}"\n[{key}]\nvalue = {value}\nbasis = "datasheet"\nsource = "a"\nwhere = "b"\n'
+def _overlay(file: str, text: str, *says: str) -> Entry:
+    return overlaid(f"{file}: {text[:60]!r}", file, text, *says)
 
 
 def _sized(name: str, platforms: dict[str, object], *says: str, status: int = 2) -> Entry:
-    request = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}], "platforms": platforms}
-    text = json.dumps(request)
-    return Entry(name, command, ("size", "request.json"), {"request.json": text}, status, says)
+    works = [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]
+    return asked(name, {"workload": works, "platforms": platforms}, *says, status=status)
 
 
 OVERLAYS = (
     *(
-        _overlay(f"servers/{server}.toml", _fact(server, key, value), key)
+        _overlay(f"servers/{server}.toml", fact(server, key, value), key)
         for server in ("dgx-h100", "dgx-b300")
         for key, value in (("n_gpus", 0), ("n_gpus", 10**6), ("height_u", "nan"), ("power_max_w", -1))
     ),
     *(
-        _overlay(f"gpus/{gpu}.toml", _fact(gpu, key, value), key)
+        _overlay(f"gpus/{gpu}.toml", fact(gpu, key, value), key)
         for gpu in ("h100-sxm5-80gb", "b200")
         for key, value in (("memory_bytes", 80), ("memory_bytes", "nan"), ("tdp_w", -700))
     ),

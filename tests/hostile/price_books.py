@@ -4,8 +4,9 @@ import io
 import zipfile
 
 from sizer.export.price_book import read_book
-from tests.hostile.harness import Entry, command
+from tests.hostile.harness import Entry, overlaid
 
+BOOK = "prices/book.csv"
 HEAD = "item,amount,currency,date,source\n"
 ROW = "dgx-1,{amount},USD,2026-11-20,q\n"
 
@@ -18,14 +19,6 @@ def upload(content: bytes) -> None:
     faults = read_book(content, CATALOG).faults
     if faults:
         raise CatalogError([f"line {fault.line}: {fault.rule}" for fault in faults])
-
-
-def overlaid(name: str, text: str | bytes, *says: str, status: int = 3) -> Entry:
-    """A price book in an overlay, handed to ``sizer catalog check``."""
-    file = "own/prices/book.csv"
-    return Entry(
-        name, command, ("catalog", "check", "--catalog", "own"), {file: text}, status, ("own/prices/book.csv", *says)
-    )
 
 
 def uploaded(name: str, content: bytes, *says: str) -> Entry:
@@ -46,10 +39,10 @@ def workbook(cells: str, encoding: str = 'encoding="UTF-8"') -> bytes:
 
 
 ENTRIES = (
-    overlaid("binary", bytes(range(256)), "not UTF-8"),
-    overlaid("no header", "1,2,3\n", "column"),
-    overlaid("an open quote", f'{HEAD}"dgx-1,1\n' + ROW.format(amount=1), "line 2", "quotation mark", "close it"),
-    overlaid("an open quote in the head", f'item,"amount\n{ROW.format(amount=1)}', "line 1", "quotation mark"),
+    overlaid("binary", BOOK, bytes(range(256)), "not UTF-8"),
+    overlaid("no header", BOOK, "1,2,3\n", "column"),
+    overlaid("an open quote", BOOK, f'{HEAD}"dgx-1,1\n' + ROW.format(amount=1), "line 2", "quotation mark", "close it"),
+    overlaid("an open quote in the head", BOOK, f'item,"amount\n{ROW.format(amount=1)}', "line 1", "quotation mark"),
     uploaded("an open quote", f'{HEAD}"dgx-1,1\n{ROW.format(amount=1)}'.encode(), "line 2", "quotation mark"),
     uploaded("5,000 open quotes", HEAD.encode() + b'x,"\n' * 4_999, "line 2", "more errors"),
     uploaded("a quote of 900 kB", HEAD.encode() + b'"' + b"x" * 900_000, "line 2", "not valid CSV"),

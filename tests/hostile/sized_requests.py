@@ -15,14 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import InfeasibleError, SizingRequest, size
+from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.documents import USUAL, document
 from sizer.guide.pdf.render import guide_page
 from sizer.guide.profile import Edition
-from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.workload.request import SizingRequest
 from tests.differential.drawn import request_data
 from tests.hostile.harness import Ended, Entry, Limits, command, run
 from tests.hostile.warm import CATALOG

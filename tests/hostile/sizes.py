@@ -4,15 +4,11 @@ import json
 import zlib
 from base64 import urlsafe_b64encode
 
-from tests.hostile.harness import Entry, command
+from tests.hostile.harness import Entry, asked, command, fact, overlaid
 from tests.hostile.links import link, packed
 from tests.hostile.requests import PLAIN, sized
 
 _WORKLOAD = {"dnn": "resnet50", "target": {"gpus_busy": 8}}
-
-
-def _json(name: str, data: object, *says: str) -> Entry:
-    return sized(name, json.dumps(data), *says, file="request.json")
 
 
 def _with(**more: object) -> dict[str, object]:
@@ -27,37 +23,37 @@ def _nested(depth: int) -> object:
 
 
 REQUESTS = (
-    _json(
+    asked(
         "60,000 unknown keys", dict.fromkeys((f"key{number}" for number in range(60_000)), 1), "60000 entries", "most"
     ),
-    _json("1,900 unknown keys", dict.fromkeys((f"key{number}" for number in range(1_900)), 1), "more errors"),
-    _json("21 unknown keys", dict.fromkeys((f"key{number}" for number in range(21)), 1), "and 2 more errors"),
-    _json("300,000 workloads", {"workload": [0] * 300_000}, "300000 entries", "at most"),
-    _json("1,500 wrong workloads", {"workload": [0] * 1_500}, "workload"),
-    _json("21 workloads", {"workload": [_WORKLOAD] * 21}, "workload has 21 entries", "at most 20"),
-    _json(
+    asked("1,900 unknown keys", dict.fromkeys((f"key{number}" for number in range(1_900)), 1), "more errors"),
+    asked("21 unknown keys", dict.fromkeys((f"key{number}" for number in range(21)), 1), "and 2 more errors"),
+    asked("300,000 workloads", {"workload": [0] * 300_000}, "300000 entries", "at most"),
+    asked("1,500 wrong workloads", {"workload": [0] * 1_500}, "workload"),
+    asked("21 workloads", {"workload": [_WORKLOAD] * 21}, "workload has 21 entries", "at most 20"),
+    asked(
         "30,000 values", _with(platforms={key: ["x"] * 1_900 for key in map(str, range(16))}), "more than 20000 values"
     ),
-    _json("nested 500 deep", _with(title=_nested(500)), "nested", "deep"),
-    _json("201 servers", _with(platforms={"servers": ["dgx-1"] * 201}), "platforms.servers", "at most 200"),
-    _json("201 existing servers", _with(existing={"servers": {f"a{n}": 1 for n in range(201)}}), "at most 200"),
-    _json("101 racks", _with(existing={"racks": [{"name": "a", "free_u": 1, "power_w": 1}] * 101}), "at most 100"),
-    _json("501 lines", _with(quote={"line": [{}] * 501}), "quote.line"),
-    _json("21 jobs", _with(team={"wait_s": 60, "job": [{}] * 21}), "team.job"),
-    _json("11 preferred vendors", _with(platforms={"prefer_vendors": ["a"] * 11}), "at most 10"),
-    _json("a sample above the catalogue's", _with(workload=[{**_WORKLOAD, "sample_bytes": "5 TB"}]), "at most 1e12"),
-    _json("memory below the catalogue's", _with(platforms={"host_memory_bytes": "16 B"}), "at least 1e9"),
-    _json(
+    asked("nested 500 deep", _with(title=_nested(500)), "nested", "deep"),
+    asked("201 servers", _with(platforms={"servers": ["dgx-1"] * 201}), "platforms.servers", "at most 200"),
+    asked("201 existing servers", _with(existing={"servers": {f"a{n}": 1 for n in range(201)}}), "at most 200"),
+    asked("101 racks", _with(existing={"racks": [{"name": "a", "free_u": 1, "power_w": 1}] * 101}), "at most 100"),
+    asked("501 lines", _with(quote={"line": [{}] * 501}), "quote.line"),
+    asked("21 jobs", _with(team={"wait_s": 60, "job": [{}] * 21}), "team.job"),
+    asked("11 preferred vendors", _with(platforms={"prefer_vendors": ["a"] * 11}), "at most 10"),
+    asked("a sample above the catalogue's", _with(workload=[{**_WORKLOAD, "sample_bytes": "5 TB"}]), "at most 1e12"),
+    asked("memory below the catalogue's", _with(platforms={"host_memory_bytes": "16 B"}), "at least 1e9"),
+    asked(
         "a storage node above the catalogue's",
         _with(stated_storage=[{"storage": "isilon-f800", "node_read_bytes_per_s": "900 TB/s"}]),
         "at most 1e14",
     ),
-    _json(
+    asked(
         "a storage node below the catalogue's",
         _with(stated_storage=[{"storage": "isilon-f800", "node_read_bytes_per_s": "5 B/s"}]),
         "at least 1000000",
     ),
-    _json("an integer of 400 digits", _with(confidence=10**400), "confidence"),
+    asked("an integer of 400 digits", _with(confidence=10**400), "confidence"),
     sized("keys of 20,000 parts", "a." * 20_000 + "a = 1", "too many dots", "line 1"),
     sized("a header of 100,000 parts", f"[{'a.' * 100_000}a]", "too many dots", "line 1"),
     sized("inline keys of 50,000 parts", f"x = {{ {'a.' * 50_000}b = 1 }}", "too many dots", "line 1"),
@@ -87,20 +83,10 @@ LINKS = (
     link("null", packed(None), "contains no request"),
 )
 
-SERVER = "own/servers/dgx-1.toml"
-
-
-def _fact(key: str, value: object) -> str:
-    return f'id = "dgx-1"\n[{key}]\nvalue = {value}\nbasis = "datasheet"\nsource = "a"\nwhere = "b"\n'
-
-
-def _overlay(name: str, text: str, *says: str) -> Entry:
-    return Entry(name, command, ("catalog", "check", "--catalog", "own"), {SERVER: text}, 3, (SERVER, *says))
-
-
+SERVER = "servers/dgx-1.toml"
 OVERLAYS = (
     *(
-        _overlay(f"{key} = {value}", _fact(key, value), f"{key}.value = ")
+        overlaid(f"{key} = {value}", SERVER, fact("dgx-1", key, value), f"{key}.value = ")
         for key, values in {
             "n_gpus": (0, -1, 1_001, 1.5, "nan"),
             "n_cpus": (0, -2, 1_001),
@@ -112,12 +98,17 @@ OVERLAYS = (
         }.items()
         for value in values
     ),
-    _overlay("no GPUs among the choices", 'id = "dgx-1"\nn_gpus_choices = [0]\n', "n_gpus_choices[0]"),
-    _overlay("3,000 unknown keys", 'id = "dgx-1"\n' + "".join(f"k{n} = 1\n" for n in range(3_000)), "at most 2000"),
-    _overlay(
-        "1,000 unknown keys", 'id = "dgx-1"\n' + "".join(f"k{n} = 1\n" for n in range(1_000)), "and 980 more errors"
+    overlaid("no GPUs among the choices", SERVER, 'id = "dgx-1"\nn_gpus_choices = [0]\n', "n_gpus_choices[0]"),
+    overlaid(
+        "3,000 unknown keys", SERVER, 'id = "dgx-1"\n' + "".join(f"k{n} = 1\n" for n in range(3_000)), "at most 2000"
     ),
-    _overlay("keys of 20,000 parts", "a." * 20_000 + "a = 1", "too many dots"),
+    overlaid(
+        "1,000 unknown keys",
+        SERVER,
+        'id = "dgx-1"\n' + "".join(f"k{n} = 1\n" for n in range(1_000)),
+        "and 980 more errors",
+    ),
+    overlaid("keys of 20,000 parts", SERVER, "a." * 20_000 + "a = 1", "too many dots"),
 )
 
 _FILES: dict[str, str | bytes] = {"request.toml": PLAIN}

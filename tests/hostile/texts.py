@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.hostile.harness import Entry, command
+from tests.hostile.harness import Entry, asked, command, fact, overlaid
 
 # Name -> character that no text may hold; the fields that may have several lines still refuse them.
 CHARACTERS = {
@@ -46,75 +46,72 @@ FIELDS = (
 )
 
 
-def _sized(name: str, data: object, *says: str) -> Entry:
-    return Entry(name, command, ("size", "request.json"), {"request.json": json.dumps(data)}, 2, says)
-
-
 def _key(place: str) -> str:
     return place.split(".")[-1]
 
 
 REQUESTS = (
     *(
-        _sized(f"{name} in {place}", request(place, f"a{character}b"), _key(place), "U+", "remove it")
+        asked(f"{name} in {place}", request(place, f"a{character}b"), _key(place), "U+", "remove it")
         for number, place in enumerate(FIELDS)
         for name, character in list(CHARACTERS.items())[number % 3 :: 3]
     ),
-    *(_sized(f"100,000 letters in {place}", request(place, "x" * 100_000), _key(place), "at most") for place in FIELDS),
+    *(asked(f"100,000 letters in {place}", request(place, "x" * 100_000), _key(place), "at most") for place in FIELDS),
     *(
-        _sized(f"a line break in {place}", request(place, "a\nb"), _key(place), "single line")
+        asked(f"a line break in {place}", request(place, "a\nb"), _key(place), "single line")
         for place in FIELDS
         if not place.endswith("note")
     ),
-    _sized("half a character in the title", request("title", "a\ud800"), "title"),
-    _sized("bell in a key", {**request("title", "x"), "fla\x07vour": 1}, "unknown key", "fla"),
-    _sized("100,000 letters in a key", {**request("title", "x"), "x" * 100_000: 1}, "unknown key"),
-    _sized("escape in the id of a server", request("platforms", {"servers": ["dgx\x1b[2J"]}), "platforms.servers"),
-    _sized("reversal in a key of a table", request("existing.servers", {"a\u202eb": 1}), "existing.servers"),
+    asked("half a character in the title", request("title", "a\ud800"), "title"),
+    asked("bell in a key", {**request("title", "x"), "fla\x07vour": 1}, "unknown key", "fla"),
+    asked("100,000 letters in a key", {**request("title", "x"), "x" * 100_000: 1}, "unknown key"),
+    asked("escape in the id of a server", request("platforms", {"servers": ["dgx\x1b[2J"]}), "platforms.servers"),
+    asked("reversal in a key of a table", request("existing.servers", {"a\u202eb": 1}), "existing.servers"),
 )
 
-SERVER = "own/servers/dgx-1.toml"
-FACT = '[height_u]\nvalue = 3\nbasis = "datasheet"\nsource = "{source}"\nwhere = "{where}"\nnote = "{note}"\n'
-
-
-def _overlay(name: str, text: str, *says: str) -> Entry:
-    return Entry(name, command, ("catalog", "check", "--catalog", "own"), {SERVER: text}, 3, (SERVER, *says))
+SERVER = "servers/dgx-1.toml"
 
 
 def _toml(character: str) -> str:
     return f"\\U{ord(character):08X}"
 
 
-def _fact(**texts: str) -> str:
-    return 'id = "dgx-1"\n' + FACT.format(**{"source": "a", "where": "b", "note": "c", **texts})
-
-
 OVERLAYS = (
     *(
-        _overlay(f"{name} in {key}", f'id = "dgx-1"\n{key} = "a{_toml(character)}b"\n', key, "U+", "remove it")
+        overlaid(f"{name} in {key}", SERVER, f'id = "dgx-1"\n{key} = "a{_toml(character)}b"\n', key, "U+", "remove it")
         for key in ("name", "vendor", "description")
         for name, character in CHARACTERS.items()
     ),
     *(
-        _overlay(f"{name} in the {key} of a fact", _fact(**{key: f"a{_toml(character)}"}), f"height_u.{key}", "U+")
+        overlaid(
+            f"{name} in the {key} of a fact",
+            SERVER,
+            fact("dgx-1", "height_u", 3, **{"note": "c", key: f"a{_toml(character)}"}),
+            f"height_u.{key}",
+            "U+",
+        )
         for key in ("source", "where", "note")
         for name, character in list(CHARACTERS.items())[:4]
     ),
     *(
-        _overlay(f"100,000 letters in {key}", f'id = "dgx-1"\n{key} = "{"x" * 100_000}"\n', key, "at most")
+        overlaid(f"100,000 letters in {key}", SERVER, f'id = "dgx-1"\n{key} = "{"x" * 100_000}"\n', key, "at most")
         for key in ("name", "vendor", "description")
     ),
-    _overlay(
-        "bell in a part number", 'id = "dgx-1"\nskus = [{value = "a\\u0007", source = "a", where = "b"}]', "skus[0]"
+    overlaid(
+        "bell in a part number",
+        SERVER,
+        'id = "dgx-1"\nskus = [{value = "a\\u0007", source = "a", where = "b"}]',
+        "skus[0]",
     ),
-    _overlay(
+    overlaid(
         "bell in the name of a feature",
+        SERVER,
         'id = "dgx-1"\n[features."a\\u0007"]\nvalue = "x"\nbasis = "datasheet"\nsource = "a"\nwhere = "b"\n',
         "features",
     ),
 )
 
-BOOK = "own/prices/book.csv"
+BOOK = "prices/book.csv"
 
 
 def _book(name: str, column: str, text: str, *says: str) -> Entry:
@@ -129,8 +126,7 @@ def _book(name: str, column: str, text: str, *says: str) -> Entry:
     }
     cells[column] = text
     content = ",".join(cells) + "\n" + ",".join(cells.values()) + "\n"
-    check = ("catalog", "check", "--catalog", "own")
-    return Entry(name, command, check, {BOOK: content}, 3, (BOOK, "line 2", column, *says))
+    return overlaid(name, BOOK, content, "line 2", column, *says)
 
 
 PRICE_BOOKS = (

@@ -14,10 +14,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from sizer import SizingRequest, SizingResult, load_catalog, size
+from sizer import Catalog, SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.model import Catalog
 from sizer.export.workbook.book import workbook
 from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.sizing.customer_copy import customer_copy

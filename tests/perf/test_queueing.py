@@ -1,5 +1,6 @@
-"""Queues with and without priorities."""
+"""Queues with and without priorities: formulas, the schedule of jobs, working time."""
 
+from itertools import pairwise
 from math import factorial
 
 import numpy as np
@@ -9,7 +10,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sizer.perf.availability.goodput import erlang_b
-from sizer.perf.scheduling import ServerPool, schedule, servers_of
+from sizer.perf.scheduling import (
+    DAY_S,
+    WEEK_S,
+    ServerPool,
+    level_at_percentile,
+    schedule,
+    servers_of,
+    shares_of_time,
+    working_times_s,
+)
 from tests.factories.erlang import erlang_c, mean_wait_s, waits_longer_probability
 
 # Load that so many channels carry with 2 % blocked.
@@ -134,25 +144,37 @@ def test_waits_are_those_of_cobham(n_gpus: int, rates: tuple[float, ...], expect
         assert wait == pytest.approx(right, abs=4 * error)
 
 
+def run(jobs, n_servers, gpus_per_server, *, standing=(), **more):
+    """Schedule of (arrival, duration, GPUs, whole servers)."""
+    arrival, duration, gpus, whole = (np.array(column) for column in zip(*jobs, strict=True))
+    cluster = ServerPool.of(n_servers, gpus_per_server, [job[0] for job in standing], [job[1] for job in standing])
+    return schedule(arrival, duration, gpus, whole, cluster, **more)
+
+
 @st.composite
-def queues(draw):
-    """Jobs with priorities on a small cluster on which each fits."""
-    n_servers, fitted, n = draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(1, 12))
+def queues(draw, least=1, most=14):
+    """Jobs in the order of their arrival with their priorities, on a small cluster on which each fits."""
+    n_servers, fitted = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    n = draw(st.integers(least, most))
     gaps = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     lengths = draw(st.lists(st.integers(1, 8), min_size=n, max_size=n))
     gpus = draw(st.lists(st.integers(1, n_servers * fitted), min_size=n, max_size=n))
+    whole = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     ranks = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    return np.cumsum(gaps).tolist(), lengths, gpus, ranks, n_servers, fitted
+    jobs = list(zip(np.cumsum(gaps).tolist(), lengths, gpus, whole, strict=True))
+    return jobs, ranks, n_servers, fitted
 
 
-def by_steps(queue):
-    """Starts told step by step of whole time; servers of equally many free GPUs: whose GPUs were free for longest."""
-    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
+def by_steps(jobs, ranks, n_servers, fitted):
+    """Starts told step by step of whole time: in order of priority, then of arrival.
+
+    Of servers with equally many free GPUs the one is taken whose GPUs have been so for longest.
+    """
     free, changed = [fitted] * n_servers, list(range(n_servers))
-    running, starts, waiting = [], [None] * len(arrivals), set(range(len(arrivals)))
+    running, starts, waiting = [], [None] * len(jobs), set(range(len(jobs)))
 
-    def change(server, amount):
-        free[server] += amount
+    def change(server, gpus):
+        free[server] += gpus
         changed[server] = max(changed) + 1
 
     now = 0
@@ -161,76 +183,231 @@ def by_steps(queue):
             for server, taken in one[2]:
                 change(server, taken)
             running.remove(one)
-        for job in sorted((job for job in waiting if arrivals[job] <= now), key=lambda job: (ranks[job], job)):
-            count = servers_of(gpus[job], fitted, False)
-            asked = fitted if count else gpus[job]
+        for job in sorted((job for job in waiting if jobs[job][0] <= now), key=lambda job: (ranks[job], job)):
+            _, length, gpus, whole = jobs[job]
+            count = servers_of(gpus, fitted, whole)
+            asked = fitted if count else gpus
             room = sorted((free[s], changed[s], s) for s in range(n_servers) if free[s] >= asked)[: max(count, 1)]
             if len(room) < max(count, 1):
                 break
             for _, _, server in room:
                 change(server, -asked)
             starts[job] = now
-            running.append((now + lengths[job], job, [(server, asked) for _, _, server in room]))
+            running.append((now + length, job, [(server, asked) for _, _, server in room]))
             waiting.remove(job)
         now += 1
     return starts
 
 
 @given(queues())
-@settings(max_examples=200)
+@settings(max_examples=300)
 def test_the_line_agrees_with_a_clock_that_ticks(queue):
-    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
-    whole = np.zeros(len(gpus), dtype=bool)
-    found = schedule(arrivals, lengths, gpus, whole, ServerPool.of(n_servers, fitted), priority=ranks)
-    assert_allclose(found.start_s, by_steps(queue))
+    jobs, ranks, n_servers, fitted = queue
+    assert_allclose(run(jobs, n_servers, fitted, priority=ranks).start_s, by_steps(*queue))
 
 
 @given(queues(), st.booleans(), st.integers(0, 2))
 @settings(max_examples=100)
 def test_equal_priorities_change_nothing(queue, backfill, rank):
-    arrivals, lengths, gpus, _, n_servers, fitted = queue
-    whole, cluster = np.zeros(len(gpus), dtype=bool), ServerPool.of(n_servers, fitted)
-    plain = schedule(arrivals, lengths, gpus, whole, cluster, backfill=backfill)
-    equal = schedule(arrivals, lengths, gpus, whole, cluster, backfill=backfill, priority=[rank] * len(gpus))
+    jobs, _, n_servers, fitted = queue
+    plain = run(jobs, n_servers, fitted, backfill=backfill)
+    equal = run(jobs, n_servers, fitted, backfill=backfill, priority=[rank] * len(jobs))
     assert plain.start_s.tolist() == equal.start_s.tolist()
     assert plain.servers == equal.servers
     assert plain.waiting.tolist() == equal.waiting.tolist()
 
 
-@given(queues())
-@settings(max_examples=100)
-def test_backfill_with_priorities_gives_no_gpu_twice_and_starts_every_job(queue):
-    arrivals, lengths, gpus, ranks, n_servers, fitted = queue
-    whole, cluster = np.zeros(len(gpus), dtype=bool), ServerPool.of(n_servers, fitted)
-    found = schedule(arrivals, lengths, gpus, whole, cluster, backfill=True, priority=ranks)
+@given(queues(), st.booleans())
+@settings(max_examples=200)
+def test_no_gpu_is_given_twice_and_all_gpu_hours_are_worked(queue, backfill):
+    jobs, ranks, n_servers, fitted = queue
+    found = run(jobs, n_servers, fitted, backfill=backfill, priority=ranks)
     assert np.isfinite(found.start_s).all()
     assert (found.start_s >= found.arrival_s).all()
     ends = found.start_s + found.duration_s
     for now in found.start_s:
         taken = np.zeros(n_servers)
-        for job in np.flatnonzero((found.start_s <= now) & (now < ends)):
-            taken[list(found.servers[job])] += fitted if gpus[job] > fitted else gpus[job]
+        for index in np.flatnonzero((found.start_s <= now) & (now < ends)):
+            _, _, gpus, whole = jobs[index]
+            count = servers_of(gpus, fitted, whole)
+            assert len(set(found.servers[index])) == max(count, 1)
+            taken[list(found.servers[index])] += fitted if count else gpus
         assert (taken <= fitted).all()
+    levels, shares = shares_of_time(found.start_s, ends, [job[2] for job in jobs], 0.0, 1000.0)
+    assert float(levels @ shares) * 1000 == pytest.approx(sum(job[1] * job[2] for job in jobs))
+
+
+@given(queues(least=2))
+@settings(max_examples=300)
+def test_backfill_delays_nobody_beyond_what_was_sure_when_he_came_first(queue):
+    """Whoever is first in line is promised a start from the jobs that run; without later jobs it would start then.
+
+    What does not hold for EASY backfill: that nobody starts later than first come, first served would start him.
+    """
+    jobs, _, n_servers, fitted = queue
+    found = run(jobs, n_servers, fitted, backfill=True)
+    for index in range(len(jobs)):
+        # First in line from the moment that all before it have started.
+        came_first = max([jobs[index][0], *found.start_s[:index]])
+        before = [other for other in range(len(jobs)) if found.start_s[other] < came_first or other < index]
+        kept = [jobs[other] for other in sorted(before)]
+        starts = found.start_s[sorted(before)]
+        assert found.start_s[index] <= earliest(
+            jobs[index], came_first, kept, starts, found, sorted(before), (n_servers, fitted)
+        )
+
+
+def earliest(job, now, others, starts, found, indexes, cluster):
+    """First time at which a job finds room beside others that run as they did and after which none starts."""
+    ends = [start + other[1] for start, other in zip(starts, others, strict=True)]
+    n_servers, fitted = cluster
+    for time in sorted({now, *(end for end in ends if end > now)}):
+        free = np.full(n_servers, fitted)
+        for start, end, other, index in zip(starts, ends, others, indexes, strict=True):
+            if start <= time < end:
+                free[list(found.servers[index])] -= fitted if servers_of(other[2], fitted, other[3]) else other[2]
+        count = servers_of(job[2], fitted, job[3])
+        if (free == fitted).sum() >= count if count else free.max() >= job[2]:
+            return time
+    return np.inf
+
+
+@given(queues(), st.integers(0, 13))
+def test_a_further_job_of_one_size_lets_nobody_start_earlier(queue, place):
+    """More jobs never wait less: in order of arrival and all of one size, each start is a minimum over later places."""
+    jobs, _, n_servers, fitted = queue
+    same = [(arrival, length, 1, False) for arrival, length, _, _ in jobs]
+    further = min(place, len(same) - 1)
+    more = run(same, n_servers, fitted).start_s
+    fewer = run(same[:further] + same[further + 1 :], n_servers, fitted).start_s if len(same) > 1 else np.zeros(0)
+    assert (np.delete(more, further) >= fewer).all()
+
+
+@given(queues())
+def test_a_further_server_lets_nobody_of_one_size_start_later(queue):
+    jobs, _, n_servers, fitted = queue
+    same = [(arrival, length, fitted, False) for arrival, length, _, _ in jobs]
+    assert (run(same, n_servers + 1, fitted).start_s <= run(same, n_servers, fitted).start_s).all()
+
+
+def test_backfill_fills_the_gap_by_hand():
+    """4 GPUs: a takes 3 for 10 s; b wants 4 and waits; c wants 1 for 10 s and fits before b; d wants 1 for 11 s."""
+    jobs = [(0, 10, 3, False), (1, 5, 4, False), (2, 8, 1, False), (3, 11, 1, False)]
+    assert_allclose(run(jobs, 1, 4).start_s, [0, 10, 15, 15])
+    assert_allclose(run(jobs, 1, 4, backfill=True).start_s, [0, 10, 2, 15])
+
+
+def test_scattered_gpus_are_told_from_taken_ones():
+    """Two servers of 2: each runs a job of 1 GPU, so that a job of 2 waits although 2 GPUs are free.
+
+    Best fit packs the first two jobs together; the third goes elsewhere, and the second ends first.
+    """
+    jobs = [(0, 10, 1, False), (0, 4, 1, False), (0, 10, 1, False), (5, 3, 2, False)]
+    found = run(jobs, 2, 2)
+    assert found.servers[0] == found.servers[1] != found.servers[2]
+    assert_allclose(found.start_s, [0, 0, 0, 10])
+    # 2 of 4 GPUs stand idle for the 5 s in which the last job waits, and would do for it.
+    assert found.idle_gpus(0.0, 10.0) == (1.0, 1.0)
+    assert found.idle_gpus(0.0, 5.0) == (0.0, 0.0)
+
+
+def test_a_job_that_never_fits_does_not_hold_up_the_others():
+    found = run([(0, 5, 9, False), (1, 5, 1, False), (1, 5, 1, True)], 2, 4, standing=[(1, False)])
+    assert_allclose(found.start_s, [np.inf, 1, 1])
+    assert found.servers[0] == ()
+
+
+def test_jobs_that_always_run_are_placed_largest_first():
+    """3 servers of 4: 6 GPUs take two servers; 3 and 1 share the third."""
+    cluster = ServerPool.of(3, 4, [1, 6, 3], [False, False, False])
+    assert cluster.all_placed
+    assert_allclose(np.sort(cluster.free), [0, 0, 0])
+    assert not ServerPool.of(2, 4, [1, 6, 3], [False, False, False]).all_placed
+    assert ServerPool.of(2, 4, [1], [True]).free.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize(("n_servers", "fitted", "gpus", "places"), [(5, 1, 1, 5), (3, 4, 2, 6), (8, 4, 8, 4)])
+def test_one_kind_of_job_waits_as_erlang_says(n_servers, fitted, gpus, places):
+    """Poisson arrivals at a steady rate, exponential stays: M/M/c with the places of the cluster."""
+    random, n, load = np.random.default_rng(7), 60_000, 0.7 * places
+    arrival = np.cumsum(random.exponential(1 / load, n))
+    one = np.ones(n)
+    found = schedule(
+        arrival, random.exponential(1.0, n), gpus * one, one > 1, ServerPool.of(n_servers, fitted), backfill=False
+    )
+    waits = found.wait_s[n // 10 :]
+    # Standard errors of correlated waits, from batches; four of them.
+    for seen, expected in (
+        (waits > 0, erlang_c(places, load)),
+        (waits > 0.5, waits_longer_probability(places, load, 1.0, 0.5)),
+        (waits, mean_wait_s(places, load, 1.0)),
+    ):
+        batches = np.array([part.mean() for part in np.array_split(seen, 30)])
+        assert abs(seen.mean() - float(expected)) < 4 * batches.std(ddof=1) / np.sqrt(30)
+
+
+def test_working_time_skips_nights_and_weekends():
+    hours = 3600.0
+    worked = np.array([0.0, 9.5, 10.5, 49.5, 50.5]) * hours
+    assert_allclose(working_times_s(worked, 10, 5) / hours, [0, 9.5, 24.5, 4 * 24 + 9.5, 7 * 24 + 0.5])
+    assert_allclose(working_times_s(worked, 24, 7), worked)
+
+
+@given(st.floats(0, 1e7), st.floats(0.5, 24), st.integers(1, 7))
+def test_working_times_lie_in_working_hours(worked, hours, days):
+    found = float(working_times_s(worked, hours, days))
+    assert found >= worked * (1 - 1e-12)
+    in_week = found % WEEK_S
+    assert in_week // DAY_S < days + 1e-9
+    assert in_week % DAY_S <= hours * 3600 + 1e-3 or in_week % DAY_S > DAY_S - 1e-3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(1, 5)), min_size=1, max_size=12),
+    st.floats(0, 1),
+)
+def test_levels_of_a_sum_agree_with_looking_at_every_second(pieces, percentile):
+    starts, lengths, amounts = (np.array(column, float) for column in zip(*pieces, strict=True))
+    levels, shares = shares_of_time(starts, starts + lengths, amounts, 5.0, 25.0)
+    seconds = np.arange(5, 25) + 0.5
+    there = (starts <= seconds[:, None]) & (seconds[:, None] < starts + lengths)
+    seen = there @ amounts
+    assert float(shares.sum()) == pytest.approx(1.0)
+    assert float(levels @ shares) == pytest.approx(seen.mean())
+    kept = level_at_percentile(levels, shares, percentile)
+    assert (seen <= kept + 1e-9).mean() >= percentile - 1e-9
+    below = levels[levels < kept]
+    assert all((seen <= level + 1e-9).mean() < percentile for level in below)
+
+
+def test_percentiles_rise():
+    levels, shares = shares_of_time([0.0, 2.0], [6.0, 4.0], [1.0, 2.0], 0.0, 10.0)
+    kept = [level_at_percentile(levels, shares, share) for share in (0.0, 0.4, 0.41, 0.8, 0.9, 1.0)]
+    assert kept == [0.0, 0.0, 1.0, 1.0, 3.0, 3.0]
+    assert all(one <= other for one, other in pairwise(kept))
+
+
+@pytest.mark.parametrize(
+    ("jobs", "named"),
+    [
+        ([(1, 1, 1, False), (0, 1, 1, False)], "arrival_steps_s"),
+        ([(0, -1, 1, False)], "duration_s"),
+        ([(0, 1, 0, False)], "gpus"),
+    ],
+)
+def test_an_impossible_job_is_named(jobs, named):
+    with pytest.raises(ValueError, match=named):
+        run(jobs, 1, 1)
 
 
 @given(queues(), st.integers(2, 4), st.booleans())
 @settings(max_examples=100)
 def test_sessions_alone_find_as_many_places_as_gpus_times_sessions(queue, per_gpu, backfill):
     """n GPUs for k sessions each are n x k places: the schedule of jobs of one GPU on n x k GPUs."""
-    arrivals, lengths, _, ranks, n_servers, fitted = queue
-    one, whole = np.ones(len(lengths), dtype=int), np.zeros(len(lengths), dtype=bool)
-    shared = schedule(
-        arrivals,
-        lengths,
-        one,
-        whole,
-        ServerPool.of(n_servers, fitted),
-        backfill=backfill,
-        priority=ranks,
-        sessions_per_gpu=per_gpu,
-    )
-    places = ServerPool.of(n_servers, fitted * per_gpu)
-    alone = schedule(arrivals, lengths, one, whole, places, backfill=backfill, priority=ranks)
+    jobs, ranks, n_servers, fitted = queue
+    ones = [(arrival, length, 1, False) for arrival, length, _, _ in jobs]
+    shared = run(ones, n_servers, fitted, backfill=backfill, priority=ranks, sessions_per_gpu=per_gpu)
+    alone = run(ones, n_servers, fitted * per_gpu, backfill=backfill, priority=ranks)
     assert shared.start_s.tolist() == alone.start_s.tolist()
 
 

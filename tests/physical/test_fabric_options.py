@@ -5,16 +5,15 @@ import datetime
 import numpy as np
 import pytest
 
-from sizer.base.errors import InfeasibleError
+from sizer import InfeasibleError, SizingRequest, project
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import NetworkRole, Role
-from sizer.sizing.project import project
 from sizer.sizing.stages.platform_columns import columns, narrowed
-from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
+from sizer.workload.request import Existing, ExistingRack, Fabric, Limits
 from tests.factories import examples
 
 CATALOG = shipped_catalog()

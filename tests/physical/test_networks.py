@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
+from sizer import InfeasibleError, SizingRequest, project
 from sizer.physical.losses import Losses
 from sizer.physical.networks.addresses import PRIVATE_SPACE, AddressPlan, address_plan, allocated
 from sizer.physical.networks.fat_tree import fat_tree, gateways, uplinked_leaves
@@ -17,8 +17,6 @@ from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.growth.purchase_planner import moved_links
-from sizer.sizing.project import project
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 from tests.factories.plans import DESIGNS, answer, laid_out
 from tests.published.test_designs import superpod

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer.base.errors import InfeasibleError, RequestError
-from sizer.catalog.model import Catalog
+from sizer import Catalog, InfeasibleError, SizingRequest, project
+from sizer.base.errors import RequestError
 from sizer.catalog.sale import era_of
 from sizer.physical import quantities as module
 from sizer.physical.capacity import (
@@ -25,9 +25,8 @@ from sizer.physical.quantities import PartTable, _new_share, quantities, slice_r
 from sizer.physical.roles import Role
 from sizer.present.text.plan import feeds_sentence
 from sizer.sizing.design.evaluate_design import built_design
-from sizer.sizing.project import project
 from sizer.sizing.stages.platform_columns import capacity_is_unknown
-from sizer.workload.request import Existing, Limits, SizingRequest
+from sizer.workload.request import Existing, Limits
 from tests.factories.examples import catalog
 
 

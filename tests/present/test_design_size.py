@@ -2,12 +2,11 @@
 
 import pytest
 
+from sizer import SizingRequest, size
 from sizer.present.text.design_size import binding_limit_text, binding_text, required_rate_text
 from sizer.present.text.verdict import reason_texts, verdict_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import Binding, BindingKind
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 

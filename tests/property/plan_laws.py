@@ -107,3 +107,39 @@ def everything_stands_once(row, plan):
         assert len(units) == len(set(units))
         assert min(units) >= 1
         assert rack.is_existing or max(units) <= rack.height_u
+
+
+def the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan):
+    def others(components):
+        return [(p.role, p.item, int(p.quantity[0]), p.notes) for p in components if p.category != "cable and optic"]
+
+    def links(components, *, is_built):
+        """Fewest and most links of each role: a fibre is one, a cable that splits serves one or two.
+
+        The search counts half cables, of which one leg at most stays over. In the plan both legs end in one cage, so
+        that any of them may serve a single port.
+        """
+        with_fibre = {part.role for part in cables(components) if CATALOG.cables[part.item].media == "fibre"}
+        low, high = Counter(), Counter()
+        for part in cables(components):
+            cable, pieces = CATALOG.cables[part.item], int(part.quantity[0])
+            ends = 2 if cable.media == "transceiver" else 1
+            if ends == 1 or part.role not in with_fibre:
+                high[part.role] += pieces * cable.ports_each / ends
+                unused = (pieces if is_built else 1) * (cable.ports_each - 1)
+                low[part.role] += (pieces * cable.ports_each - unused) / ends
+        return low, high
+
+    def cables(components):
+        return [part for part in components if part.category == "cable and optic"]
+
+    assert others(row.components) == others(plan.components)
+    fewest, most = links(row.components, is_built=False)
+    fewest_built, most_built = links(plan.components, is_built=True)
+    assert fewest <= most_built
+    assert fewest_built <= most
+    for cable in plan.cables:
+        for number_, choice in enumerate(cable.choices):
+            longest = cable.length_m[cable.choice == number_].max()
+            lengths = [f.value for item, _ in choice.items if (f := CATALOG.cables[item].length_m) is not None]
+            assert not lengths or longest <= max(lengths) + 1e-6 or plan.warnings

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest
-from sizer.base.errors import InfeasibleError
+from sizer import Catalog, InfeasibleError, SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking, is_tied, order_of, tie_break

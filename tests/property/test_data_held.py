@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
+from sizer import InfeasibleError, SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.growth.purchase_planner import cheapest_sequence
 from sizer.sizing.search.feasibility import StorageUnits
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.factories.requests import CATALOG
 from tests.property.law_examples import law

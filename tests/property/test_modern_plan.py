@@ -1,6 +1,6 @@
 """Laws of the building plan over random designs of today's systems, 1 to 2,048 servers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 
 import numpy as np
@@ -11,33 +11,41 @@ from hypothesis import strategies as st
 from sizer.physical.networks.compute_fabric import rail_rule
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.physical.roles import NetworkRole, Role
 from sizer.workload.request import Fabric, Limits, SizingRequest
 from tests.factories.requests import CATALOG
-from tests.property.plan_laws import every_end_reaches_every_other, everything_stands_once, planned, ports_balance
+from tests.property.plan_laws import (
+    every_end_reaches_every_other,
+    everything_stands_once,
+    planned,
+    ports_balance,
+    the_search_counts_what_the_plan_builds_but_for_cable_lengths,
+)
 
 GENERATIONS = ("ampere", "hopper", "blackwell", "cdna3", "cdna4")
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
 FABRICS = [[], ["400gbe"], ["800gbe"], ["200gbe"], ["xdr"]]
 numbers = st.integers(0, 100_000)
+SITES = [
+    {"feeds": feeds, "network_racks": apart, "rack": rack}
+    for feeds in ("2N", "N+1", "N")
+    for apart in (False, True)
+    for rack in ("ar3300", "ar3357")
+]
+WAYS = [(names, spares, False) for names in FABRICS for spares in ([], ["switch"])]
+WAYS += [(names, spares, True) for names, spares, _ in WAYS if names and names != ["xdr"]]
+# Every way and every room, but not every pair: platforms take longer to find than a plan to draw.
+PLACES = [(place % len(WAYS), place % len(SITES)) for place in range(28)]
 
 
 @cache
-def all_platforms():
-    """Those of every fabric, with and without spare switches, apart and converged."""
-    found = []
-    for names in FABRICS:
-        for spares in ([], ["switch"]):
-            asked = {
-                **ASKED,
-                "platforms": {"generations": list(GENERATIONS), "fabrics": names},
-                "resilience": {"keeps_targets_without": spares},
-            }
-            found += platforms(CATALOG, SizingRequest.from_dict(asked))
-            if names and names != ["xdr"]:
-                converged = {**asked, "fabric": {"converged": True}}
-                found += platforms(CATALOG, SizingRequest.from_dict(converged))
-    return found
+def platforms_of(way, site):
+    """Those of a fabric, with or without spare switches, apart or converged, in a room."""
+    names, spares, is_converged = WAYS[way]
+    asked = {"platforms": {"generations": list(GENERATIONS), "fabrics": names}, "site": SITES[site]}
+    more = {"resilience": {"keeps_targets_without": spares}, "fabric": {"converged": is_converged}}
+    return platforms(CATALOG, SizingRequest.from_dict({**ASKED, **asked, **more}))
 
 
 # Mostly small, some around full scalable units and the ends of two levels, up to 2,048.
@@ -58,16 +66,80 @@ fabrics = st.builds(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
-@given(number=numbers, n=servers, m=nodes, fabric=fabrics)
-def test_every_plan_of_today_keeps_the_laws(number, n, m, fabric):
-    platform = all_platforms()[number % len(all_platforms())]
-    row, plan = planned(platform, n, m, fabric=fabric, limits=Limits(rack_power_w=60e3))
+@given(
+    place=st.sampled_from(PLACES),
+    number=numbers,
+    n=servers,
+    m=nodes,
+    fabric=fabrics,
+    rack_power_w=st.sampled_from([None, 41e3, 60e3, 140e3]),
+)
+def test_every_plan_of_today_keeps_the_laws(place, number, n, m, fabric, rack_power_w):
+    platform = platforms_of(*place)[number % len(platforms_of(*place))]
+    limits = Limits(rack_power_w=rack_power_w)
+    row, plan = planned(platform, n, m, fabric=fabric, limits=limits)
     ports_balance(row, plan)
     everything_stands_once(row, plan)
     every_end_reaches_every_other(row, plan)
+    everything_stands_in_a_rack_that_takes_it(limits, row, plan)
+    no_feed_is_over_its_rating_after_a_loss(platform, plan)
+    coolant_units_take_the_liquid_heat(row, plan)
     the_search_counts_what_the_plan_builds(row, plan)
+    if n <= 70:  # no published fibre reaches across the largest rooms
+        the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
     rails_end_on_the_leaf_of_their_unit(platform, plan, n, fabric)
     two_ports_end_on_two_leaves(plan)
+
+
+def everything_stands_in_a_rack_that_takes_it(limits, row, plan):
+    for rack in plan.racks:
+        if limits.rack_power_w is not None:
+            assert rack.max_w <= limits.rack_power_w + 1e-6
+        whole = {device.item for device in rack.devices if CATALOG.device(device.item).delivered is not None}
+        assert rack.is_delivered == bool(whole)
+        assert not whole or len(rack.devices) == 1
+    bought = sum(int(part.quantity[0]) for part in row.components if part.role == "rack")
+    assert bought == sum(not rack.is_delivered for rack in plan.racks)
+    pdus = sum(int(part.quantity[0]) for part in row.components if part.role == "rack PDU")
+    assert pdus == sum(len(rack.feeds) for rack in plan.racks if not rack.is_delivered)
+
+
+def no_feed_is_over_its_rating_after_a_loss(platform, plan):
+    """Each loss is played through by itself: what a device draws spreads over the inlets that stay live."""
+    for rack in plan.racks:
+        sides = {feed.side for feed in rack.feeds}
+        redundancy = "2N" if rack.is_delivered else platform.site.feeds
+        losses = [None, *(sides if redundancy != "N" and len(sides) > 1 else ())]
+        worst = defaultdict(float)
+        for lost in losses:
+            live = [feed for feed in rack.feeds if feed.side != lost]
+            draws = {device.number: device.power.max_w for device in rack.devices}
+            n_live = defaultdict(int)
+            for feed in live:
+                for inlet in feed.inlets:
+                    n_live[inlet.device] += 1
+            for feed in live:
+                unknown = sum(one.live_w for one in feed.hung if not one.inlet)
+                load = unknown + sum(draws[inlet.device] / n_live[inlet.device] for inlet in feed.inlets)
+                worst[feed.name] = max(worst[feed.name], load)
+        for feed in rack.feeds:
+            assert worst[feed.name] == pytest.approx(feed.alone_w, abs=1e-6)
+            assert feed.alone_w <= feed.capacity_w + 1e-6
+            assert all(feed.used(kind) <= count for kind, count in feed.outlets)
+        # Every inlet of every device is on one outlet.
+        inlets = [(inlet.device, inlet.inlet) for feed in rack.feeds for inlet in feed.inlets]
+        assert len(inlets) == len(set(inlets))
+        known = [CATALOG.device(device.item).power_inlets for device in rack.devices]
+        assert len(inlets) == sum(count.value for count in known if count is not None)
+
+
+def coolant_units_take_the_liquid_heat(row, plan):
+    heat_w = sum(liquid_heat_w(CATALOG.device(device.item)) for device in plan.devices)
+    assert float(row.liquid_heat_w[0]) == pytest.approx(heat_w)
+    units = [part for part in row.components if part.role == "coolant distribution unit"]
+    capacity_w = sum(int(part.quantity[0]) * CATALOG.cooling[part.item].capacity_w.value for part in units)
+    assert capacity_w >= heat_w
+    assert bool(units) == bool(heat_w)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +217,7 @@ def two_ports_end_on_two_leaves(plan):
 def test_counts_of_many_sizes_are_those_of_one(n):
     """Arrays over sizes give the numbers that each size gives alone."""
     fabric = Fabric(subnet_manager="ufm")
-    for platform in all_platforms()[:: max(len(all_platforms()) // 12, 1)]:
+    for platform in platforms_of(0, 0)[:: max(len(platforms_of(0, 0)) // 12, 1)]:
         sizes = np.array([1, 2, n, 2 * n + 1, 300])
         together = slice_row(quantities(platform, sizes, np.full(5, 4), catalog=CATALOG, fabric=fabric), 2)
         alone = slice_row(quantities(platform, [n], [4], catalog=CATALOG, fabric=fabric), 0)

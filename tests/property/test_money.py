@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, size
-from sizer.base.errors import InfeasibleError
+from sizer import Catalog, DesignAnswer, InfeasibleError, SizingRequest, size
 from sizer.bom.unit_prices import amount_at
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platform import Platform
@@ -20,7 +19,6 @@ from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import RunnerUpKind, SelectionKind
 from sizer.sizing.recommend import search
-from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog as plain
 from tests.factories.prices import priced as with_book

@@ -1,19 +1,13 @@
 """Laws of plans and racks."""
 
-from collections import Counter, defaultdict
-from functools import cache
-
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sizer.catalog.sale import era_of
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.physical.racks.site_rules import liquid_heat_w
 from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
 from tests.factories.requests import CATALOG
@@ -24,98 +18,8 @@ from tests.property.plan_laws import (
     is_switch,
     planned,
     ports_balance,
+    the_search_counts_what_the_plan_builds_but_for_cable_lengths,
 )
-
-SERVERS = sorted(s.id for s in CATALOG.servers.values() if s.role == "gpu" and era_of(CATALOG, s) == "today")
-SITES = [
-    {"feeds": feeds, "network_racks": apart, "rack": rack}
-    for feeds in ("2N", "N+1", "N")
-    for apart in (False, True)
-    for rack in ("ar3300", "ar3357")
-]
-
-
-@cache
-def platforms_of(number):
-    asked = {
-        "workload": [{"dnn": "llama-3-70b", "tokens": 1e10, "target": {"gpus_busy": 8}}],
-        "platforms": {"servers": SERVERS},
-        "site": SITES[number],
-    }
-    return platforms(CATALOG, SizingRequest.from_dict(asked))
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
-@given(
-    site=st.integers(0, len(SITES) - 1),
-    number=st.integers(0, 10_000),
-    n=st.one_of(st.integers(1, 12), st.integers(1, 70)),
-    units=st.integers(1, 12),
-    rack_power_w=st.sampled_from([None, 20e3, 41e3, 60e3, 140e3]),
-    spare=st.sampled_from([0, 0, 0, 2]),
-)
-def test_designs_of_today_keep_the_laws(site, number, n, units, rack_power_w, spare):
-    platform = platforms_of(site)[number % len(platforms_of(site))]
-    limits = Limits(rack_power_w=rack_power_w)
-    row, plan = planned(platform, n, 4 * units, limits=limits, fabric=Fabric(spare_servers=spare))
-    ports_balance(row, plan)
-    everything_stands_once(row, plan)
-    everything_stands_in_a_rack_that_takes_it(limits, row, plan)
-    no_feed_is_over_its_rating_after_a_loss(platform, plan)
-    coolant_units_take_the_liquid_heat(row, plan)
-    the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
-
-
-def everything_stands_in_a_rack_that_takes_it(limits, row, plan):
-    for rack in plan.racks:
-        if limits.rack_power_w is not None:
-            assert rack.max_w <= limits.rack_power_w + 1e-6
-        whole = {device.item for device in rack.devices if CATALOG.device(device.item).delivered is not None}
-        assert rack.is_delivered == bool(whole)
-        assert not whole or len(rack.devices) == 1
-    bought = sum(int(part.quantity[0]) for part in row.components if part.role == "rack")
-    assert bought == sum(not rack.is_delivered for rack in plan.racks)
-    pdus = sum(int(part.quantity[0]) for part in row.components if part.role == "rack PDU")
-    assert pdus == sum(len(rack.feeds) for rack in plan.racks if not rack.is_delivered)
-
-
-def no_feed_is_over_its_rating_after_a_loss(platform, plan):
-    """Each loss is played through by itself: what a device draws spreads over the inlets that stay live."""
-    for rack in plan.racks:
-        sides = {feed.side for feed in rack.feeds}
-        redundancy = "2N" if rack.is_delivered else platform.site.feeds
-        losses = [None, *(sides if redundancy != "N" and len(sides) > 1 else ())]
-        worst = defaultdict(float)
-        for lost in losses:
-            live = [feed for feed in rack.feeds if feed.side != lost]
-            draws = {device.number: device.power.max_w for device in rack.devices}
-            n_live = defaultdict(int)
-            for feed in live:
-                for inlet in feed.inlets:
-                    n_live[inlet.device] += 1
-            for feed in live:
-                unknown = sum(one.live_w for one in feed.hung if not one.inlet)
-                load = unknown + sum(draws[inlet.device] / n_live[inlet.device] for inlet in feed.inlets)
-                worst[feed.name] = max(worst[feed.name], load)
-        for feed in rack.feeds:
-            assert worst[feed.name] == pytest.approx(feed.alone_w, abs=1e-6)
-            assert feed.alone_w <= feed.capacity_w + 1e-6
-            assert all(feed.used(kind) <= count for kind, count in feed.outlets)
-        # Every inlet of every device is on one outlet.
-        inlets = [(inlet.device, inlet.inlet) for feed in rack.feeds for inlet in feed.inlets]
-        assert len(inlets) == len(set(inlets))
-        known = [CATALOG.device(device.item).power_inlets for device in rack.devices]
-        assert len(inlets) == sum(count.value for count in known if count is not None)
-
-
-def coolant_units_take_the_liquid_heat(row, plan):
-    heat_w = sum(liquid_heat_w(CATALOG.device(device.item)) for device in plan.devices)
-    assert float(row.liquid_heat_w[0]) == pytest.approx(heat_w)
-    units = [part for part in row.components if part.role == "coolant distribution unit"]
-    capacity_w = sum(int(part.quantity[0]) * CATALOG.cooling[part.item].capacity_w.value for part in units)
-    assert capacity_w >= heat_w
-    assert bool(units) == bool(heat_w)
-
 
 ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}], "platforms": {"generations": ["volta"]}}
 PLATFORMS = platforms(CATALOG, SizingRequest.from_dict(ASKED))
@@ -217,42 +121,6 @@ def leaves_keep_their_ratio(row, plan, fabric):
         has_uplinks = up > 0
         assert (down[has_uplinks] <= asked * up[has_uplinks] + 1e-6).all()
         assert float(net.oversubscription[0]) <= max(asked, 1.0) + 1e-9
-
-
-def the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan):
-    def others(components):
-        return [(p.role, p.item, int(p.quantity[0]), p.notes) for p in components if p.category != "cable and optic"]
-
-    def links(components, *, is_built):
-        """Fewest and most links of each role: a fibre is one, a cable that splits serves one or two.
-
-        The search counts half cables, of which one leg at most stays over. In the plan both legs end in one cage, so
-        that any of them may serve a single port.
-        """
-        with_fibre = {part.role for part in cables(components) if CATALOG.cables[part.item].media == "fibre"}
-        low, high = Counter(), Counter()
-        for part in cables(components):
-            cable, pieces = CATALOG.cables[part.item], int(part.quantity[0])
-            ends = 2 if cable.media == "transceiver" else 1
-            if ends == 1 or part.role not in with_fibre:
-                high[part.role] += pieces * cable.ports_each / ends
-                unused = (pieces if is_built else 1) * (cable.ports_each - 1)
-                low[part.role] += (pieces * cable.ports_each - unused) / ends
-        return low, high
-
-    def cables(components):
-        return [part for part in components if part.category == "cable and optic"]
-
-    assert others(row.components) == others(plan.components)
-    fewest, most = links(row.components, is_built=False)
-    fewest_built, most_built = links(plan.components, is_built=True)
-    assert fewest <= most_built
-    assert fewest_built <= most
-    for cable in plan.cables:
-        for number_, choice in enumerate(cable.choices):
-            longest = cable.length_m[cable.choice == number_].max()
-            lengths = [f.value for item, _ in choice.items if (f := CATALOG.cables[item].length_m) is not None]
-            assert not lengths or longest <= max(lengths) + 1e-6 or plan.warnings
 
 
 @settings(max_examples=100, deadline=None)

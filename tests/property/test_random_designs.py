@@ -18,83 +18,17 @@ from sizer.base.formats.json_document import json_text
 from sizer.export.design_json import design_document
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import SizingResult
+from tests.differential.drawn import request_data
 from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 
-SERVERS = sorted(item.id for item in CATALOG.servers.values() if item.n_gpus is not None)
-STORAGE = sorted(CATALOG.storage)
-MODELS = sorted(dnn.id for dnn in CATALOG.dnns.values() if dnn.transformer is not None)
-IMAGES = ("resnet50", "inception-v4", "vgg16", "alexnet", "googlenet", "unet3d", "bert-large", "mask-rcnn")
-
-powers = st.floats(0, 1)
-
-
-def between(low: float, high: float) -> st.SearchStrategy[float]:
-    """A number on a scale of powers, with three digits."""
-    return powers.map(lambda part: float(f"{low * (high / low) ** part:.3g}"))
-
-
-images = st.fixed_dictionaries(
-    {
-        "dnn": st.sampled_from(IMAGES),
-        "dataset_bytes": between(1e11, 1e14),
-        "target": st.one_of(
-            between(10, 2e5).map(lambda rate: {"samples_per_s": rate}),
-            st.integers(1, 300).map(lambda gpus: {"gpus_busy": gpus}),
-        ),
-    }
-)
-models = st.fixed_dictionaries(
-    {
-        "dnn": st.sampled_from(MODELS),
-        "tokens": between(1e9, 1e13),
-        "target": st.one_of(
-            between(3, 200).map(lambda days: {"time_to_train_s": f"{days} d"}),
-            st.sampled_from([8, 64, 256]).map(lambda gpus: {"gpus_busy": gpus}),
-        ),
-    }
-)
-# The whole catalogue is searched for one in four.
-some_parts = st.sampled_from((True, True, True, False)).flatmap(
-    lambda is_named: st.fixed_dictionaries(
-        {
-            "servers": st.lists(st.sampled_from(SERVERS), min_size=1, max_size=4, unique=True),
-            "storage": st.lists(st.sampled_from(STORAGE), min_size=1, max_size=4, unique=True),
-        }
-        if is_named
-        else {}
-    )
-)
-limits = st.one_of(
-    st.just({}),
-    st.fixed_dictionaries({"power_w": between(5e3, 2e6)}),
-    st.fixed_dictionaries({"racks": st.integers(1, 60)}),
-    st.fixed_dictionaries({"budget": between(1e5, 5e7)}),
-)
-
 
 @law(int(os.environ.get("RANDOM_DESIGNS", "10")))
-@given(
-    works=st.one_of(st.lists(images, min_size=1, max_size=3), st.lists(models, min_size=1, max_size=1)),
-    platforms=some_parts,
-    limit=limits,
-    confidence=st.sampled_from([0.5, 0.8, 0.9, 0.95]),
-    redundancy=st.sampled_from([(), ("server",), ("storage-node",), ("switch",)]),
-)
-def test_a_random_design_keeps_the_laws(
-    works: list[dict[str, Any]],
-    platforms: dict[str, Any],
-    limit: dict[str, Any],
-    confidence: float,
-    redundancy: tuple[str, ...],
-) -> None:
-    data = {
-        "confidence": confidence,
-        "workload": [{"name": f"w{place}", **work} for place, work in enumerate(works)],
-        "platforms": platforms,
-        "limits": limit,
-        "resilience": {"keeps_targets_without": list(redundancy)} if redundancy else {},
-    }
+@given(number=st.integers(0, 10**9), names_parts=st.sampled_from((True, True, True, False)))
+def test_a_random_design_keeps_the_laws(number: int, names_parts: bool) -> None:
+    data = request_data("laws", number)
+    if not names_parts:  # the whole catalogue is searched
+        del data["platforms"]
     try:
         result = size(SizingRequest.from_dict(data), CATALOG)
     except (InfeasibleError, RequestError) as refused:
@@ -102,7 +36,7 @@ def test_a_random_design_keeps_the_laws(
         assert message.strip()
         assert len(message) < 6_000
         return
-    keeps_its_promises(result, confidence, limit)
+    keeps_its_promises(result, data["confidence"], data.get("limits", {}))
     totals_are_the_sums(result)
     every_number_can_be_written(result)
 

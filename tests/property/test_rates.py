@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sizer import Catalog, InfeasibleError, SizingRequest, SizingResult, size
 from sizer.base.arrays import Floats
-from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.model import Catalog, Items
+from sizer.catalog.model import Items
 from sizer.physical.capacity import node_limits, nodes_per_unit
 from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses
@@ -22,12 +22,9 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
 from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.remaining_capacity import capacity_after
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.platform_columns import fabric_shares
 from sizer.sizing.stages.workload_run import run_on
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 from tests.factories.requests import CATALOG
 from tests.property.law_examples import law

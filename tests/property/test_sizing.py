@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import InfeasibleError, SizingRequest, project, size
+from sizer import DesignAnswer, InfeasibleError, SizingRequest, project, size
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.result import DesignAnswer
 from tests.factories.requests import CATALOG
 from tests.property.law_examples import law
 

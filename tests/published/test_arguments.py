@@ -347,13 +347,6 @@ def test_the_small_set_vanishes_in_the_memory_of_a_dgx1() -> None:
     assert claims_of("dgx1-f800-resnet50")["fits-memory"].threshold > IMAGENET
 
 
-def test_gpus_are_the_bottleneck_of_the_isilon_tests() -> None:
-    """Isilon paper: each GPU had 97 % utilisation or higher, which indicates that the GPU was the bottleneck."""
-    claim = claims_of("dgx1-f800-resnet50")["gpus-wait"]
-    assert claim.holds
-    assert claim.value <= 1 - 0.97
-
-
 # --- the questions of the examples
 
 

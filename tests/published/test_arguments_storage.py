@@ -9,13 +9,10 @@ D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara, Novemb
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, project, size
+from sizer import EvaluatedDesign, SizingRequest, SizingResult, data_plan, size
 from sizer.base.resources import data_dir
-from sizer.perf.storage import fill_time_s
 from sizer.physical.capacity import smallest_nodes, usable_bytes
-from sizer.questions.data.analysis import DataPlan, data_plan
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
+from sizer.questions.data.analysis import DataPlan
 from tests.factories.requests import CATALOG
 
 
@@ -38,11 +35,6 @@ def test_data_from_outside_pass_the_gateway_and_not_the_head_node(filled):
     assert filled.ingest.chosen is by_key["gateway"]
     assert by_key["head-node"].least_s / by_key["gateway"].least_s == pytest.approx(4)
     assert by_key["head-node"].published_s == by_key["gateway"].published_s == pytest.approx(22_200)
-
-
-def test_reading_imagenet_once_takes_minutes():
-    """Hitachi 2019: minutes for the first read do not matter against hours of training; 148 GB, 10 and 25 Gbit/s."""
-    assert fill_time_s(148e9, [1.25e9, 3.125e9]).tolist() == pytest.approx([118.4, 47.36])
 
 
 def test_150_copies_exceed_the_memory_of_clients_and_storage():
@@ -88,21 +80,7 @@ def test_validation_adds_little_time_where_storage_does_not_hold_it_back():
     Not for ImageNet: 50,000 forward passes beside 1.28 million training steps are 1.3 % with a pass after every epoch,
     and MLPerf runs evaluate every four epochs. The argument needs a larger held-back set or slower reads.
     """
-    request = SizingRequest.from_dict(
-        {
-            "workload": [
-                {
-                    "dnn": "resnet50",
-                    "stack": "mxnet-ngc19.05-dali",
-                    "dataset": "imagenet-tfrecord",
-                    "recipe": "resnet50-mlperf-v0.6",
-                    "target": {"gpus_busy": 8},
-                }
-            ]
-        }
-    )
-    design = project(request, CATALOG, server="dgx-1", servers=1, storage="dgx1-ssd", storage_nodes=0)
-    samples = design.workloads[0].dataset.n_samples.value
+    samples = CATALOG.datasets["imagenet-tfrecord"].n_samples.value
     assert 50_000 / 3 / samples == pytest.approx(0.013, rel=0.01)
     result = sized("workloads/images-in-an-hour")
     for one in data_plan(EvaluatedDesign(result, CATALOG)).validations:

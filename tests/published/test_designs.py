@@ -6,10 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from sizer import SizingRequest, project
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import NetworkRole, Role
-from sizer.sizing.project import project
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 

@@ -117,34 +117,6 @@ def test_one_c4140_reads_from_f800(
     assert float(answer.storage_bytes_per_s.value) == pytest.approx(bytes_per_s, rel=0.15)
 
 
-def test_googlenet_validation_is_bound_by_the_links_into_the_gpus_on_wekaio() -> None:
-    """Just under 42,000 images/s on eight GPUs from WekaIO (2018 article, figure 3).
-
-    An image enters a GPU as 224 x 224 x 3 numbers of 4 B, 602 kB: 25.3 GB/s of 26.4 GB/s on two x16 links.
-    """
-    design = project(
-        request("apollo-googlenet-inference"),
-        CATALOG,
-        server="apollo-6500",
-        servers=1,
-        storage="wekaio",
-        storage_nodes=8,
-    )
-    (answer,) = design.workloads
-    assert answer.bottleneck == "host_link"
-    assert value(answer) == pytest.approx(42_000, rel=0.15)
-
-
-def test_googlenet_validation_is_bound_by_local_drives() -> None:
-    """About 17,000 images/s from local NVMe, I/O-bound (2018 article, figure 3)."""
-    design = project(
-        request("apollo-googlenet-inference"), CATALOG, server="apollo-6500", servers=1, storage="apollo-nvme"
-    )
-    (answer,) = design.workloads
-    assert answer.bottleneck == "storage"
-    assert value(answer) == pytest.approx(17_000, rel=0.15)
-
-
 def test_a_small_team_needs_no_cluster() -> None:
     """Pascuzzi: data that fit in memory are read once; 10 or 25 GbE is enough; no clustered file system."""
     small_team = sized("small-team")

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import SizingRequest, project, size
-from sizer.base.errors import InfeasibleError
+from sizer import DesignAnswer, InfeasibleError, SizingRequest, project, size
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.sale import is_sold
@@ -18,7 +17,6 @@ from sizer.present.text.plan import existing_text
 from sizer.present.text.verdict import equipment_texts, verdict_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.recommend import search
-from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.infeasible_error import nearest_design
 from sizer.sizing.search.ranking import Ranking
 from tests.factories.examples import catalog

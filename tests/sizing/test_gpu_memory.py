@@ -8,13 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import SizingRequest, project
-from sizer.base.errors import InfeasibleError
+from sizer import DesignAnswer, InfeasibleError, SizingRequest, project
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import FactKind, Limit
 from sizer.sizing.recommend import search
-from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import memory_of, resolved
 from sizer.sizing.stages.sharding import Sharding, embedding_parameters, looked_up_bytes
 from sizer.workload.resolve import ResolvedWorkload

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sizer import Catalog, SizingRequest, project
+from sizer import Catalog, DesignAnswer, SizingRequest, project
 from sizer.calibrate.calibration import stored_calibration
 from sizer.perf.pipeline import host_link_stage, link_sample_bytes
-from sizer.sizing.result import DesignAnswer
 
 INFERENCE = Path(__file__).parents[2] / "catalog" / "benchmarks" / "inference.csv"
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import RequestError
 from sizer.bom.bill import LineNoteKind
 from sizer.bom.lines import is_free
@@ -14,17 +15,13 @@ from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import with_prices
-from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.project import requoted
 from sizer.sizing.recommend import search
-from sizer.sizing.result import SizingResult
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.size import size
 from sizer.workload.quote import Quote
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.factories.prices import priced
 
@@ -178,12 +175,6 @@ QUOTE = {
 }
 
 
-def request_with(**changes: object) -> SizingRequest:
-    """The example with other tables."""
-    data = sized(RESNET).request.model_dump(mode="json", exclude_defaults=True)
-    return SizingRequest.from_dict({**data, **changes})
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -197,7 +188,8 @@ def request_with(**changes: object) -> SizingRequest:
     ids=["plain", "budget", "losses", "ownership", "euro", "platforms"],
 )
 def test_a_new_quote_is_what_sizing_the_whole_request_gives(changes):
-    bare = request_with(**changes)
+    data = sized(RESNET).request.model_dump(mode="json", exclude_defaults=True)
+    bare = SizingRequest.from_dict({**data, **changes})
     quote = Quote.model_validate(QUOTE)
     asked = bare.model_copy(update={"quote": quote})
     again = requoted(size(bare, catalog()), quote, catalog())

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import InfeasibleError, SizingRequest, monte_carlo, project
+from sizer.base.errors import RequestError
 from sizer.base.stored_answers import StoredAnswers
-from sizer.batch.monte_carlo import draws_of, monte_carlo
+from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import Draws, stored_calibration
 from sizer.calibrate.fit import hosts
 from sizer.catalog.loader import shipped_catalog
@@ -19,14 +20,12 @@ from sizer.perf.step_terms import drawn_terms
 from sizer.physical.platforms import as_stated
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult, FactKind
-from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.posterior import posterior
 from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.stages import gpu_side
 from sizer.sizing.stages.platform_columns import capacity_is_unknown, node_read_rate, rate_is_unknown
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
 DRAWS = 4000

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sizer import SizingRequest
-from sizer.base.errors import SizerError
+from sizer import SizerError, SizingRequest
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.perf.stage_capacity import throughput

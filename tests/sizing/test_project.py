@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from sizer import Catalog, SizingRequest, project
-from sizer.base.errors import InfeasibleError
+from sizer import Catalog, DesignAnswer, InfeasibleError, SizingRequest, project
 from sizer.guide.plain_text import projection_text
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.result import DesignAnswer
 
 
 def request(target: dict[str, Any], **tables: Any) -> SizingRequest:

@@ -5,15 +5,11 @@ from typing import Any
 
 import pytest
 
-from sizer.base.errors import InfeasibleError
+from sizer import EvaluatedDesign, InfeasibleError, SizingRequest, SizingResult, failure_cases, size
 from sizer.guide.acceptance.tests import parts_tests
 from sizer.physical.roles import Role
-from sizer.questions.failures.analysis import JobsContinue, StandbyTakesOver, failure_cases
+from sizer.questions.failures.analysis import JobsContinue, StandbyTakesOver
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from sizer.workload.sentence.reader import read_sentence
 from tests.factories.examples import catalog
 

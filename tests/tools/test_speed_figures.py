@@ -3,10 +3,8 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.bench.traffic import watching
 from tools import speed, speed_page
 from tools.speed_figures import ASKED, OTHERS, Run, found, read, stripped
 
@@ -31,20 +29,8 @@ def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
             bench("test_reference.py::test_python_loop", 0.05),
             bench("test_reference.py::test_bare_python", 0.01),
             bench("test_reference.py::test_triad_in_memory", 0.05, bytes=10**9),
-            bench("test_reference.py::test_triad_in_cache", 0.05, bytes=4 * 10**9),
-            bench("test_reference.py::test_polynomial_in_cache", 0.01, flop=4 * 10**7),
-            bench("test_reference.py::test_matrix_product", 0.3, flop=10**9, inner_s=0.02),
             bench("test_designs.py::test_judge_by_servers[10]", 0.01, designs=10_000, distinct_designs=4_000),
             bench("test_designs.py::test_judge_by_servers[1024]", judged_s, designs=10**6, distinct_designs=400_000),
-            bench(
-                "test_designs.py::test_traffic_of_the_judge",
-                9.0,
-                designs=10**6,
-                bytes=2 * 10**9,
-                flop=4 * 10**8,
-                elementary=5 * 10**6,
-                file="/home/somebody/x",
-            ),
             bench("test_batch.py::test_requests_to_a_table[few]", 3.0, requests=100, inner_s=1.0),
             bench(
                 "test_batch.py::test_requests_to_a_table[many]",
@@ -53,6 +39,7 @@ def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
                 inner_s=80.0,
                 workers=4,
                 peak_megabytes=400,
+                file="/home/somebody/x",
                 statuses={"sized": 9_000, "infeasible": 1_000},
             ),
         ],
@@ -77,24 +64,16 @@ def test_figures_are_counts_by_times(run):
     assert values(run)["choice"] is None
 
 
-def test_traffic_counts_operands_without_their_repetitions():
-    with watching() as seen:
-        column, row = np.ones((10, 1)), np.arange(100.0)
-        np.exp(column * row)
-    # 80 + 800 B read and 8,000 written by the product, 8,000 read and written by the exponential.
-    assert seen["bytes"] == 80 + 800 + 3 * 8000
-    assert (seen["arithmetic"], seen["elementary"]) == (1000, 1000)
-
-
 def test_nothing_of_a_person_or_a_path_is_kept():
     kept = json.dumps(stripped(raw()))
     assert "somebody" not in kept
     assert "Some CPU" in kept
 
 
-def test_page_is_that_of_the_kept_run():
+def test_page_is_that_of_the_kept_run_and_its_charts_are_drawn():
     text = speed_page.PAGE.read_text(encoding="utf-8")
     assert speed_page.page(text, read(speed.KEPT)) == text
+    assert len(speed_page.charts(read(speed.KEPT))) == 2
 
 
 def test_every_figure_names_a_benchmark_that_exists():

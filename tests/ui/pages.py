@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Block
+from streamlit.testing.v1.element_tree import Block, Element
 from streamlit.util import calc_hash
 
 from sizer.base.resources import data_dir
@@ -49,8 +49,7 @@ def asked(question: str, name: str = "", **changes: object) -> AppTest:
     app = load(opened(), name, **changes) if name else opened()
     app.session_state.question = question
     app = to_page(app, "what-if")
-    assert not app.exception, [one.message for one in app.exception]
-    assert not app.error, [one.value for one in app.error]
+    assert_well(app)
     return app
 
 
@@ -112,3 +111,23 @@ def assert_healthy(app: AppTest) -> None:
     assert has_answer(app) is not any(re.search("no answer yet|^No design meets", one) for one in reasons)
     primary = [one for kind in ("button", "download_button") for one in app.get(kind) if one.proto.type == "primary"]
     assert len(primary) <= 1
+
+
+def assert_well(app: AppTest) -> None:
+    """Neither an exception nor an error."""
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.error, [one.value for one in app.error]
+
+
+def run_healthy(entry: Element) -> AppTest:
+    """Run the script after an entry or a click, and find its page healthy."""
+    app = entry.run()
+    assert_healthy(app)
+    return app
+
+
+def run_well(entry: Element) -> AppTest:
+    """The same without an error."""
+    app = entry.run()
+    assert_well(app)
+    return app

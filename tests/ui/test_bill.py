@@ -14,7 +14,19 @@ from sizer.ui.session_catalog import catalog
 from sizer.ui.state import outcome
 from sizer.workload.request import SizingRequest
 from tests.factories.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
-from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, html_of, opened, said, to_page, unfold, widget
+from tests.ui.pages import (
+    BESIDE,
+    PATH,
+    assert_healthy,
+    figures,
+    html_of,
+    opened,
+    run_healthy,
+    said,
+    to_page,
+    unfold,
+    widget,
+)
 
 # Folds by page, which are drawn only once they are open.
 OPENED = {
@@ -41,8 +53,7 @@ def customer_app(monkeypatch, tmp_path):
 @pytest.mark.parametrize("page", [*PATH, *BESIDE])
 def test_a_customer_sees_no_secret(monkeypatch, tmp_path, page):
     app, hidden = customer_app(monkeypatch, tmp_path)
-    unfold(to_page(app, page), *OPENED.get(page, ()), "share", "why-headline-price")
-    assert_healthy(app)
+    assert_healthy(unfold(to_page(app, page), *OPENED.get(page, ()), "share", "why-headline-price"))
     shown = str(app._tree) + texts(app)
     assert "Inception-v4" in shown
     assert [secret for secret in hidden if secret in shown] == []
@@ -62,8 +73,7 @@ def test_the_search_for_secrets_finds_them_where_they_are_shown(monkeypatch, tmp
 def test_a_change_of_the_request_with_the_customer_looking_tells_nothing_of_overrides(monkeypatch, tmp_path):
     app, hidden = customer_app(monkeypatch, tmp_path)
     app.session_state.draft["platforms"] = {"servers": ["c4140"]}
-    to_page(app, "bill")
-    assert_healthy(app)
+    assert_healthy(to_page(app, "bill"))
     assert not app.error
     shown = str(app._tree) + texts(app) + " ".join(one.value for one in app.toast)
     assert "set aside" not in shown.lower()
@@ -154,8 +164,7 @@ def test_changed_lines_are_marked_and_go_back_one_by_one():
     assert "list price USD 500.25" in texts(app)
     assert "changed by the quote" in texts(reset(app, "Bill"))
     reset(app, "Edit lines")
-    next(one for one in app.button if one.label == "Restore computed value").click().run()
-    assert_healthy(app)
+    run_healthy(next(one for one in app.button if one.label == "Restore computed value").click())
     assert app.session_state.draft["quote"] == {"override": [{"item": "r740xd", "unit_price": "500.25"}]}
 
 
@@ -163,8 +172,7 @@ def test_all_lines_go_back_at_once():
     app = bill(
         "Edit lines", override=[{"item": "dgx-1", "quantity": 10}, {"item": "r740xd", "quantity": 2}], number="Q"
     )
-    button(app, "Restore all computed values").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Restore all computed values").click())
     assert app.session_state.draft["quote"] == {"number": "Q"}
     assert "changed lines" not in " ".join(one.value for one in app.subheader)
 
@@ -190,8 +198,7 @@ def test_changes_survive_every_page_and_the_file_of_the_request():
 def test_a_quantity_by_hand_can_become_that_of_the_design(item, quantity):
     """One DGX-1 more is a spare one; more chassis of the storage are capacity that is asked for."""
     app = bill("Edit lines", override=[{"item": item, "quantity": quantity}])
-    button(app, "Use in the design").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Use in the design").click())
     request = SizingRequest.from_dict(app.session_state.draft)
     (line,) = (one for one in outcome(request, catalog()).result.design.bill.bought if one.item == item)
     assert (line.quantity, request.quote.override) == (quantity, ())
@@ -203,14 +210,12 @@ def test_a_change_whose_item_left_the_bill_goes_with_a_sentence_and_undo_brings_
     unfold(to_page(app, "requirements"), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["c4140"])
     button(app, "Apply allowed equipment").click().run()
-    to_page(app, "bill")
-    assert_healthy(app)
+    assert_healthy(to_page(app, "bill"))
     assert not app.error, said(app)
     assert "NVIDIA DGX-1: not in this bill, so your changes of its line no longer apply." in texts(app)
     assert figures(app) != first
     assert "quote" not in app.session_state.draft
-    button(app, "Undo").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Undo").click())
     assert app.session_state.draft["quote"]["override"] == [{"item": "dgx-1", "quantity": 10}]
     assert figures(app) == first
 
@@ -220,8 +225,7 @@ def test_a_quantity_that_was_set_for_another_design_is_dropped_with_a_sentence()
     app = bill("Edit lines", override=[{"item": "dgx-1", "quantity": 10, "unit_price": "140000"}])
     assert "with a quantity changed by hand" in texts(app)
     widget(to_page(app, "requirements").text_input, "Minimum rate").set_value("12000 images/s").run()
-    to_page(app, "bill")
-    assert_healthy(app)
+    assert_healthy(to_page(app, "bill"))
     assert app.session_state.draft["quote"]["override"] == [{"item": "dgx-1", "unit_price": "140000"}]
     (warning,) = [one.value.replace("\\", "") for one in app.warning if "no longer apply" in one.value]
     assert "instead of 9, so your quantity of 10 no longer applies" in warning
@@ -241,8 +245,7 @@ def test_a_line_is_added_changed_and_removed():
     widget(app.text_input, "Description").set_value("Installation on site").run()
     widget(unfold(app, "line-0").text_input, "Quantity").set_value("3").run()
     widget(unfold(app, "line-0").text_input, "Unit list price, USD").set_value("18.777,77").run()
-    widget(unfold(app, "line-0").text_input, "Discount, %").set_value("12,5").run()
-    assert_healthy(app)
+    run_healthy(widget(unfold(app, "line-0").text_input, "Discount, %").set_value("12,5"))
     (line,) = SizingRequest.from_dict(app.session_state.draft).quote.line
     assert (line.description, line.category, line.quantity) == ("Installation on site", "service", 3)
     assert (line.unit_price, line.discount_percent) == (Decimal("18777.77"), Decimal("12.5"))
@@ -252,8 +255,7 @@ def test_a_line_is_added_changed_and_removed():
     reset(app, "Own lines")
     widget(unfold(app, "line-0").selectbox, "In the quote").set_value("optional").run()
     assert app.session_state.draft["quote"]["line"][0]["status"] == "optional"
-    button(unfold(app, "line-0"), "Remove this line").click().run()
-    assert_healthy(app)
+    run_healthy(button(unfold(app, "line-0"), "Remove this line").click())
     assert "quote" not in app.session_state.draft
 
 
@@ -274,8 +276,7 @@ def test_a_line_is_added_changed_and_removed():
 def test_a_bad_field_of_the_quote_is_named_and_stays_as_typed(tab, label, text, words):
     app = bill(tab, number="Q-1", line=[{"description": "Training", "category": "service", "quantity": 1}])
     before = figures(app)
-    widget(unfold(app, "line-0").text_input, label).set_value(text).run()
-    assert_healthy(app)
+    run_healthy(widget(unfold(app, "line-0").text_input, label).set_value(text))
     assert words in said(app)
     assert "Showing the previous result" in said(app)
     assert figures(app) == before
@@ -312,8 +313,7 @@ def test_heading_and_discount_of_the_deal_are_kept():
 
 
 def upload(app, name: str, content: bytes):
-    widget(app.file_uploader, "Price book, CSV or XLSX").set_value((name, content, "text/csv")).run()
-    assert_healthy(app)
+    run_healthy(widget(app.file_uploader, "Price book, CSV or XLSX").set_value((name, content, "text/csv")))
     return app
 
 
@@ -366,8 +366,7 @@ def test_what_endangers_the_date_of_need_stands_in_a_banner():
     app = opened()
     app.session_state.draft |= {"date": date(2026, 11, 21), "needed_by": date(2027, 3, 1)}
     app.session_state.draft["platforms"] = {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
-    to_page(app, "bill")
-    assert_healthy(app)
+    assert_healthy(to_page(app, "bill"))
     (banner,) = [one.value for one in app.warning if "Date of need" in one.value]
     assert "Isilon F800" in banner
     assert "100" not in banner

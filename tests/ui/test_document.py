@@ -18,7 +18,7 @@ from sizer.ui.app_server import turns
 from sizer.ui.document import branding
 from sizer.ui.document.page import DocumentSource, FileCache
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import assert_healthy, html_of, opened, said, to_page, widget
+from tests.ui.pages import assert_healthy, html_of, opened, run_healthy, said, to_page, widget
 
 # Every format but the archive, the web page and the drawings, which take seconds.
 QUICK = ("xlsx", "csv", "csv-semicolon", "cables", "addresses", "netbox", "design")
@@ -120,8 +120,7 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
     widget(app.selectbox, "Paper").set_value("letter")
     widget(app.selectbox, "Language and numbers").set_value("en-US")
     widget(app.file_uploader, "Logo: PNG, JPEG, WebP or GIF").set_value(("logo.png", png(), "image/png"))
-    button(app, "Apply branding").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Apply branding").click())
     assert not app.error, said(app)
     assert app.session_state.profile == {
         "company": "Example Integrator <b>",
@@ -144,8 +143,7 @@ def test_a_bad_field_is_named_and_the_others_are_taken():
     app = document(branding_open=True)
     widget(app.text_input, "Company").set_value("Example Integrator")
     widget(app.color_picker, "Accent colour").set_value("#ffff00")
-    button(app, "Apply branding").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Apply branding").click())
     assert "Accent colour: '#ffff00' has a contrast of 1 : 1 with white" in said(app)
     assert app.session_state.profile == {"company": "Example Integrator"}
 
@@ -163,8 +161,7 @@ def test_a_bad_logo_is_refused_in_a_sentence(content, words):
     app = document(branding_open=True)
     widget(app.text_input, "Company").set_value("Example Integrator")
     widget(app.file_uploader, "Logo: PNG, JPEG, WebP or GIF").set_value(("x.png", content, "image/png"))
-    button(app, "Apply branding").click().run()
-    assert_healthy(app)
+    run_healthy(button(app, "Apply branding").click())
     assert words in said(app)
     assert app.session_state.profile == {"company": "Example Integrator"}
     assert "profile_logo" not in app.session_state
@@ -183,8 +180,7 @@ def test_a_bad_logo_is_refused_in_a_sentence(content, words):
 )
 def test_a_bad_profile_file_is_refused_and_nothing_of_it_taken(content, words):
     app = document(branding_open=True)
-    widget(app.file_uploader, "Profile from a file, TOML").set_value(("x.toml", content, "text/plain")).run()
-    assert_healthy(app)
+    run_healthy(widget(app.file_uploader, "Profile from a file, TOML").set_value(("x.toml", content, "text/plain")))
     assert words in said(app)
     assert "profile" not in app.session_state
     assert not any("<script" in one.value for one in app.error)
@@ -193,8 +189,7 @@ def test_a_bad_profile_file_is_refused_and_nothing_of_it_taken(content, words):
 def test_a_profile_file_is_taken_and_asks_for_its_logo():
     app = document(branding_open=True)
     content = b'company = "Example Integrator"\nlogo = "../../etc/passwd"\naccent = "#0B6E75"\n'
-    widget(app.file_uploader, "Profile from a file, TOML").set_value(("x.toml", content, "text/plain")).run()
-    assert_healthy(app)
+    run_healthy(widget(app.file_uploader, "Profile from a file, TOML").set_value(("x.toml", content, "text/plain")))
     assert "upload the image" in said(app)
     assert widget(with_branding(app).text_input, "Company").value == "Example Integrator"
 

@@ -24,8 +24,8 @@ from sizer.ui import state
 from sizer.ui.evidence import page as evidence
 from sizer.ui.headline import tiles
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import load, opened, to_page, unfold, widget
-from tests.ui.questions.test_what_if import assert_well, page_text
+from tests.ui.pages import assert_well, load, opened, run_well, to_page, unfold, widget
+from tests.ui.questions.test_what_if import page_text
 
 
 def looked_at(name: str):
@@ -64,8 +64,7 @@ def test_the_most_that_limits_give_is_a_target_with_the_next_step():
 
 def test_choosing_the_maximum_adds_a_limit():
     app = opened()
-    widget(app.selectbox, "Target").set_value("maximum").run()
-    assert_well(app)
+    run_well(widget(app.selectbox, "Target").set_value("maximum"))
     assert app.session_state.draft["workload"][0]["target"] == {"maximum": "rate"}
     assert app.session_state.draft["limits"]["servers"] >= 1
 

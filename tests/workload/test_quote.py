@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sizer import SizingRequest, size
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.bom.lines import bill, row_cost
@@ -17,8 +18,6 @@ from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.text.bill_warnings import change_text, note_text
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from sizer.workload.stack_choice import FEW_RATES, StackEvidence, choose_stack
 from tests.factories.requests import CATALOG

@@ -7,7 +7,6 @@ import json
 import math
 import tomllib
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -167,19 +166,24 @@ def test_the_seal_of_a_document_is_the_same_on_every_processor():
     assert len(seals) == 1
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {},
-        {"a": 1, "b": 0.1, "c": True, "d": date(2026, 11, 22), "e": [], "f": {}},
-        {"text": 'quotes " and \\, lines\nand\ttabs, delete \x7f, letters Zürich 東京', "key with blanks": 1, "": 2},
-        {
-            "workload": [{"dnn": "resnet50", "target": {"samples_per_s": 12000.0}}, {"dnn": "bert"}],
-            "limits": {"w": 1e30},
-        },
-        {"a": {"b": {"c": {"d": [1, 2], "e": [{"f": 1}, {"g": [[1], [2]]}]}}}},
-    ],
+KEYS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
+VALUES = st.one_of(
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+    st.integers(-(2**60), 2**60),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.lists(st.integers(0, 9), max_size=3),
+    st.dates(),
 )
+PLAIN_TABLES = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
+
+
+def nested(inner: st.SearchStrategy) -> st.SearchStrategy:
+    """Tables that hold tables and arrays of tables."""
+    return st.dictionaries(KEYS, st.one_of(inner, st.lists(inner, min_size=1, max_size=2)), min_size=1, max_size=3)
+
+
+@given(st.recursive(PLAIN_TABLES, nested, max_leaves=6))
 def test_the_text_of_data_is_read_as_the_data(data):
     assert tomllib.loads(to_toml(data)) == data
 

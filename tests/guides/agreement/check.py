@@ -28,11 +28,6 @@ def _disagreements(made: Iterable[Statement]) -> Iterator[str]:
     for (figure, of), same in groups.items():
         first = same[0]
         for other in same[1:]:
-            if not _agree(first.value, other.value):
+            a, b = first.value, other.value
+            if not (a.agrees(b) if isinstance(a, Span) and isinstance(b, Span) else a == b):
                 yield f"{figure}{f' of {of}' if of else ''}: {first} – {other}"
-
-
-def _agree(one: Span | str, other: Span | str) -> bool:
-    if isinstance(one, Span) and isinstance(other, Span):
-        return one.agrees(other)
-    return one == other

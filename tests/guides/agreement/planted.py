@@ -4,7 +4,6 @@ import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tests.guides.agreement.finished import Finished
 
@@ -35,63 +34,11 @@ def text(document: str, pattern: str, to: str) -> Callable[[Finished], None]:
     return change
 
 
-def key(path: str, to: Any) -> Callable[[Finished], None]:
-    """Change a value of the design document: "design.workloads.0.bottleneck"."""
-
-    def change(found: Finished) -> None:
-        *way, last = path.split(".")
-        holder: Any = found.design
-        for step in way:
-            holder = holder[int(step)] if step.isdigit() else holder[step]
-        before = holder[int(last)] if last.isdigit() else holder[last]
-        holder[last] = to(before) if callable(to) else to
-
-    return change
-
-
-def cell(sheet: str, label: str, column: int, to: Any) -> Callable[[Finished], None]:
-    """Change a cell of the workbook in the row that begins with a label."""
-
-    def change(found: Finished) -> None:
-        row = next(row for row in found.sheets[sheet] if row[0] == label)
-        row[column] = to(row[column]) if callable(to) else to
-
-    return change
-
-
-def first_row(table: str, **columns: str) -> Callable[[Finished], None]:
-    """Change columns of the first row of a table; "_" stands for a hyphen of their names."""
-
-    def change(found: Finished) -> None:
-        found.tables[table][0].update({name.replace("_", "-"): value for name, value in columns.items()})
-
-    return change
-
-
-def drop_row(table: str) -> Callable[[Finished], None]:
-    """Take the last row away."""
-
-    def change(found: Finished) -> None:
-        found.tables[table].pop()
-
-    return change
-
-
 def add(document: str, sentence: str) -> Callable[[Finished], None]:
     """Add a sentence to the last page."""
 
     def change(found: Finished) -> None:
         found.texts[document].text += f"\n{sentence}\n"
-
-    return change
-
-
-def both(*changes: Callable[[Finished], None]) -> Callable[[Finished], None]:
-    """One change after the other."""
-
-    def change(found: Finished) -> None:
-        for one in changes:
-            one(found)
 
     return change
 

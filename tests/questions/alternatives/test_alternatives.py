@@ -5,14 +5,11 @@ from functools import cache
 
 import pytest
 
-from sizer.catalog.model import Catalog
+from sizer import Catalog, DesignAnswer, EvaluatedDesign, SizingResult, size
 from sizer.catalog.price_books import Price
 from sizer.questions.alternatives.analysis import Neighbour, nearby_designs, other_vendors
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.sizing.size import size
 from tests.factories.examples import EXAMPLES, catalog, most_in, sized
 
 

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer import SizingRequest, diff, size
 from sizer.base.quantities import si
 from sizer.present.tables import Table
-from sizer.questions.compare.causes import AnswerDifference, diff
+from sizer.questions.compare.causes import AnswerDifference
 from sizer.questions.compare.designs import Compared, card_figures, count_difference, difference, figures_table
 from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from sizer.workload.table import FieldChange, field_changes, mixed
 from tests.factories.examples import catalog, sized
 

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import EvaluatedDesign, SizingRequest, SizingResult, data_plan, size
 from sizer.physical.roles import NetworkRole
-from sizer.questions.data.analysis import DataPlan, IngestLinkRole, StorageQuestion, data_plan
+from sizer.questions.data.analysis import DataPlan, IngestLinkRole, StorageQuestion
 from sizer.questions.data.text import data_document
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.result import SizingResult
 from tests.factories.answers import recommended
 from tests.factories.requests import CATALOG
 

@@ -7,19 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sizer import SizingRequest, failure_cases, size
 from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
 from sizer.questions.failures.analysis import (
     CapacityReduced,
+    CoolantLost,
     FailureCase,
     FeedLost,
     HardwareAfterLoss,
     JobsRestart,
-    failure_cases,
+    NodeLost,
     rate_shares,
 )
-from sizer.questions.failures.text import effect_text, failure_title, remedy_text
+from sizer.questions.failures.text import effect_text, failure_title, remedy_text, single_failures_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 from tests.factories.answers import recommended
 from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
@@ -274,3 +275,36 @@ def test_a_failed_gpu_of_a_rack_takes_its_tray_out():
     # 18 trays of four GPUs: 68 of 72 go on.
     case = cases(examples.sized("gb200-nvl72"))["gpu"]
     assert case.effect == JobsRestart("GPUs", 68, has_training=True, has_checkpoints=True)
+
+
+def test_reads_continue_from_the_other_controller_of_the_only_appliance():
+    """AI400X2: eight ports on two controllers. One controller is lost: the appliance stays, with four of its ports."""
+    work = {"dnn": "resnet50", "target": {"gpus_busy": 16}}
+    platforms = {"servers": ["dgx-h100"], "storage": ["ai400x2"], "fabrics": ["ndr"]}
+    result = size(SizingRequest.from_dict({"workload": [work], "platforms": platforms, "confidence": 0.5}), CATALOG)
+    assert result.design.storage_nodes == 1
+    case = {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}["storage-node"]
+    assert isinstance(case.effect, NodeLost)
+    assert case.effect.controllers == 2
+    assert case.effect.remaining_nodes == 1
+    # That the drives are behind both controllers is assumed, so nothing is promised.
+    assert CATALOG.storage["ai400x2"].controllers.basis == "assumed"
+    assert drives_survived(CATALOG.storage["ai400x2"]) is None
+
+
+def test_the_spare_unit_takes_over() -> None:
+    """102 kW of a GB200 NVL72 on two CDU of 121 kW: either one cools it."""
+    result = examples.sized("gb200-nvl72")
+    cases = {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}
+    case = cases["coolant-unit"]
+    assert isinstance(case.effect, CoolantLost)
+    assert not case.is_only
+    assert (case.effect.needed_w, case.effect.remaining_w) == (102_000, 121_000)
+    assert case.share == (1,)
+    table = single_failures_table(list(cases.values()), ())
+    assert any("coolant" in str(row).lower() for row in table.rows)
+
+
+def test_air_cooled_servers_have_none() -> None:
+    result = examples.sized("c4140-f800")
+    assert "coolant-unit" not in {case.key for case in failure_cases(EvaluatedDesign(result, CATALOG))}

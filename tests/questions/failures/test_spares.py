@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from sizer import SizingRequest
+from sizer import SizingRequest, project
 from sizer.catalog.loader import shipped_catalog
 from sizer.present.availability import missing_spares_text
 from sizer.sizing.design.spares import spare_servers, wait_for_repairs
-from sizer.sizing.project import project
 from tests.factories import examples
 
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer import SizingRequest, size
+from sizer import Estimate, SizingRequest, ownership, size
 from sizer.base.errors import RequestError
-from sizer.base.estimate import Estimate
 from sizer.bom.ownership import Footprint
-from sizer.questions.ownership.analysis import OwnershipAnswer, _runs, ownership
+from sizer.questions.ownership.analysis import OwnershipAnswer, _runs
 from sizer.questions.ownership.text import finding, ownership_content, runs_table
 from sizer.sizing.best_design import best_design
 from sizer.workload.sentence.reader import read_sentence

@@ -7,28 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import EvaluatedDesign, InfeasibleError, SizingRequest, TeamAnswer, project, size, team_answer
+from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.perf.scheduling import WEEK_S
-from sizer.questions.team.analysis import (
-    TeamAnswer,
-    TeamChange,
-    TeamModel,
-    changed_answer,
-    changed_team,
-    team_answer,
-    team_model,
-)
+from sizer.questions.team.analysis import TeamChange, TeamModel, changed_answer, changed_team, team_model
 from sizer.questions.team.text import change_figures
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import Limit
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.project import project
 from sizer.sizing.servers_needed import fewest_servers
-from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.workload.request import SizingRequest
 from sizer.workload.team import Team
 from tests.factories.answers import recommended
 from tests.factories.erlang import waits_longer_probability

@@ -9,33 +9,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import Catalog, GrowthPlan, InfeasibleError, SizingRequest, growth_plan, project, size
+from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.batch.work import cells_of_answer
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import stored_calibration
-from sizer.catalog.model import Catalog
 from sizer.library.compare import answer_to_request
 from sizer.physical.allowed_parts import narrowed_to
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.quantities import quantities
 from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckResult
-from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.purchase_planner import count_sizes
-from sizer.sizing.growth.result import (
-    CapacityLimit,
-    ClusterSize,
-    GrowthPlan,
-    LimitKind,
-    PlatformGrowth,
-    yearly_requests,
-)
-from sizer.sizing.project import project
+from sizer.sizing.growth.result import CapacityLimit, ClusterSize, LimitKind, PlatformGrowth, yearly_requests
 from sizer.sizing.reasons import SelectionKind, VerdictKind
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.factories.prices import all_priced
 from tests.factories.requests import resnet_request

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer import SizingRequest
-from sizer.base.errors import RequestError, SizerError
+from sizer import SizerError, SizingRequest, project
+from sizer.base.errors import RequestError
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.spares import checkpoint_storage
-from sizer.sizing.project import project
 from sizer.sizing.reasons import RateNeed, StorageDecision
 from sizer.sizing.stages.checkpoints import goodput_of, plan_of
 from sizer.workload.checkpoints import Checkpoints

@@ -5,14 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sizer import EvaluatedDesign, SizingRequest, project
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platforms import platforms
 from sizer.sizing.design.evaluate_design import scaling_efficiency_of
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.project import project
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import rate_in_one_server, run_on
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
 from tests.factories.requests import CATALOG
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from sizer import SizingRequest, size
-from sizer.base.errors import InfeasibleError
+from sizer import InfeasibleError, SizingRequest, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.allowed_parts import gpus_fitted

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError, RequestError
-from sizer.sizing.result import SizingResult
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
+from sizer import InfeasibleError, SizingRequest, SizingResult, size
+from sizer.base.errors import RequestError
 from tests.factories.examples import catalog
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
+from sizer import SizingRequest, size
 from sizer.sizing.assumptions import StorageLevelTaken
 from sizer.sizing.reasons import RateNeed
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 

@@ -4,16 +4,15 @@ from datetime import date
 
 import pytest
 
+from sizer import SizingRequest, project
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import needed_of
-from sizer.sizing.project import project
 from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 

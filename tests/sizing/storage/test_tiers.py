@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError, RequestError
+from sizer import InfeasibleError, SizingRequest, size
+from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.physical.capacity import usable_bytes
@@ -18,8 +19,6 @@ from sizer.present.tables import table_text
 from sizer.sizing.best_design import best_design
 from sizer.sizing.reasons import StorageDecision
 from sizer.sizing.recommend import search
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 
 TB, PB = 1e12, 1e15
@@ -263,10 +262,4 @@ def test_more_minimum_capacity_never_lowers_nodes_or_cost(least: float, more: fl
     assert large.cost.at_confidence >= small.cost.at_confidence * (1 - 1e-9)
     if large.platform.capacity_option == small.platform.capacity_option:
         assert large.storage_nodes >= small.storage_nodes
-    assert large.usable_bytes >= large_need(request)
-
-
-def large_need(request: SizingRequest) -> float:
-    """The minimum that a request states. [B]"""
-    assert request.data.minimum_capacity_bytes is not None
-    return request.data.minimum_capacity_bytes
+    assert large.usable_bytes >= minimum

@@ -2,10 +2,8 @@
 
 import pytest
 
-from sizer import SizingRequest
-from sizer.questions.data.analysis import data_plan
+from sizer import EvaluatedDesign, SizingRequest, data_plan
 from sizer.sizing.checks import FactKind
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.factories.answers import recommended
 from tests.factories.examples import catalog, sized
 from tests.factories.requests import recommender_request

@@ -7,26 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.base.errors import InfeasibleError
+from sizer import Catalog, DesignAnswer, EvaluatedDesign, InfeasibleError, SizingRequest, project
 from sizer.bom.prices import price_book
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.loader import shipped_catalog
-from sizer.catalog.model import Catalog
 from sizer.perf.storage import nodes_needed
 from sizer.physical.platform import page_cache_bytes
 from sizer.physical.platforms import platforms
 from sizer.physical.roles import Role
 from sizer.questions.failures.goodput import Pays, job_question, storage_worth
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.design.spares import checkpoint_storage
 from sizer.sizing.design.storage_need import demand_over_time
-from sizer.sizing.project import project
 from sizer.sizing.reasons import RateNeed
-from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.checkpoints import CheckpointRates
 from sizer.workload.checkpoints import OtherStreams
-from sizer.workload.request import SizingRequest
 from tests.factories import examples
 from tests.factories.answers import recommended
 

@@ -7,14 +7,13 @@ import time
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
+from sizer import SizingRequest, size
 from sizer.base.errors import BudgetError
 from sizer.base.streams import ask_at_pause_points, pause_point
 from sizer.base.worker_process import within_budget
 from sizer.documents import document
 from sizer.export.design_json import design_document
-from sizer.sizing.size import size
 from sizer.ui.app_server import turns
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog
 
 

@@ -119,6 +119,19 @@ def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> N
     raise AssertionError(f"{url} did not answer within {LONGEST_MS / 1000} s")
 
 
+def socket_status(port: int, host: str, path: str = "", origin: str = "") -> bytes:
+    """First line of the answer to a web socket; without ``origin`` that of a page of the host, as after a rebinding."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+        wire.sendall(
+            (
+                f"GET {f'/{path}' if path else ''}/_stcore/stream HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\n"
+                "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                f"Sec-WebSocket-Version: 13\r\nOrigin: {origin or f'http://{host}'}\r\n\r\n"
+            ).encode()
+        )
+        return wire.recv(200).split(b"\r\n")[0]
+
+
 def server_pid(port: int) -> int:
     """Process of the server at a port."""
     return _servers[port].pid

@@ -1,7 +1,6 @@
 """The server in a real browser: headers that no page breaks on, and state that stays with the browser that made it."""
 
 import http.client
-import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,27 +30,14 @@ def _get(port: int, host: str, path: str = "/") -> http.client.HTTPResponse:
         return answer
 
 
-def _socket_status(port: int, host: str) -> bytes:
-    """First line of the answer to a web socket of a page that has the host's own origin, as after a rebinding."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
-        wire.sendall(
-            (
-                f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                f"Origin: http://{host}\r\n\r\n"
-            ).encode()
-        )
-        return wire.recv(200).split(b"\r\n")[0]
-
-
 def test_a_name_that_is_not_listed_gets_no_page_and_no_session(port):
     for host in ("rebound.test", f"rebound.test:{port}", f"{HOST}.rebound.test", f"127.0.0.1.rebound.test:{port}"):
         assert _get(port, host).status == 421
         assert _get(port, host, "/_stcore/health").status == 421
-        assert b" 403 " in _socket_status(port, host)
+        assert b" 403 " in driving.socket_status(port, host)
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"{HOST}:{port}", HOST):
         assert _get(port, host).status == 200
-        assert b" 101 " in _socket_status(port, host)
+        assert b" 101 " in driving.socket_status(port, host)
 
 
 def test_pages_have_their_headers_and_a_cookie_that_no_script_reads(port):

@@ -1,8 +1,7 @@
-"""The app as a team gets it: behind a reverse proxy, under a path, by another name than the server's."""
+"""The app as a team gets it: under a path, by another name than the server's; tests/proxy has the proxy."""
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ import pytest
 
 from tests.ui.browser import driving
 from tests.ui.browser.driving import FIGURE, HOST, PAGES, assert_clean, figure_changed, settled, to_page
-from tests.ui.browser.proxy import proxied
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -27,28 +25,24 @@ MEGABYTE = 1_000_000
 
 
 class Served(NamedTuple):
-    """Where the app answers: by its own port, and by the proxy's under the path."""
+    """Where the app answers."""
 
     port: int
-    proxy_port: int
     path: str
 
     @property
     def address(self) -> str:
         """As the browser of a colleague writes it."""
-        return f"http://{HOST}:{self.proxy_port}/{self.path}/"
+        return f"http://{HOST}:{self.port}/{self.path}/"
 
 
 @pytest.fixture(scope="module", params=["sizer", "tools/sizer"])
 def team(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The app under a path of one or two parts, behind a proxy."""
+    """The app under a path of one or two parts."""
     path = str(request.param)
     folder = tmp_path_factory.mktemp("team")
-    with (
-        driving.served(folder, SIZER_APP_BASE_PATH=f"/{path}/", SIZER_APP_HOSTS=HOST) as port,
-        proxied(path, port) as proxy_port,
-    ):
-        yield Served(port, proxy_port, path)
+    with driving.served(folder, SIZER_APP_BASE_PATH=f"/{path}/", SIZER_APP_HOSTS=HOST) as port:
+        yield Served(port, path)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +65,8 @@ def status(url: str) -> int:
 
 
 def test_health_answers_under_the_path_only(team):
-    for port in (team.port, team.proxy_port):
-        assert status(f"http://127.0.0.1:{port}/{team.path}/_stcore/health") == 200
-    assert status(f"http://127.0.0.1:{team.proxy_port}/_stcore/health") == 404
+    assert status(f"http://127.0.0.1:{team.port}/{team.path}/_stcore/health") == 200
+    assert status(f"http://127.0.0.1:{team.port}/_stcore/health") == 404
 
 
 def test_the_command_asks_for_health(team):
@@ -140,29 +133,16 @@ def test_upload_and_download_under_the_path(page, team):
 def test_nothing_outside_the_path_is_asked_for(page, team):
     places = (team.address, "data:", "blob:", team.address.replace("http://", "ws://", 1))
     # Before it knows the path, the page looks for the server in the parts of its address.
-    looked_for = re.compile(rf"http://{HOST}:{team.proxy_port}/.*_stcore/(health|host-config)$")
+    looked_for = re.compile(rf"http://{HOST}:{team.port}/.*_stcore/(health|host-config)$")
     assert [url for url in page.asked if not url.startswith(places) and not looked_for.match(url)] == []
     failed = {url: code for url, code in page.answers.items() if code >= 400 and not looked_for.match(url)}
     assert failed == {}
 
 
-def handshake(port: int, path: str, origin: str) -> bytes:
-    """First line of the answer to a web socket that a page of another origin opens."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
-        wire.sendall(
-            (
-                f"GET /{path}/_stcore/stream HTTP/1.1\r\nHost: {HOST}:{port}\r\nUpgrade: websocket\r\n"
-                "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                f"Sec-WebSocket-Version: 13\r\nOrigin: {origin}\r\n\r\n"
-            ).encode()
-        )
-        return wire.recv(200).split(b"\r\n")[0]
-
-
 def test_a_page_of_another_origin_gets_no_session_and_nobody_is_asked_about_it(team):
-    assert b" 101 " in handshake(team.port, team.path, f"http://{HOST}:{team.port}")
+    assert b" 101 " in driving.socket_status(team.port, f"{HOST}:{team.port}", team.path)
     started = time.monotonic()
-    assert b" 403 " in handshake(team.port, team.path, "http://elsewhere.test")
+    assert b" 403 " in driving.socket_status(team.port, f"{HOST}:{team.port}", team.path, "http://elsewhere.test")
     # Asking a service on the internet for the server's outer address would take seconds where there is none.
     assert time.monotonic() - started < 2
 

@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
+from sizer import SizingRequest, size
 from sizer.library.library import Library, content_of
-from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
-from tests.ui.pages import assert_healthy, to_page, widget
+from tests.ui.pages import run_healthy, to_page, widget
 
 SCRIPT = "<script>alert(1)</script> ![x](http://localhost/x.png) :red[y]"
 RATE = "Minimum rate"
@@ -28,15 +27,13 @@ def save(app: AppTest, button: str = "", **typed: str) -> AppTest:
         widget(app.text_input, labels[part]).set_value(text)
     present = {one.label for one in app.button}
     first = "Save the design" if "Save the design" in present else "Save as the next revision"
-    widget(app.button, button or first).click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, button or first).click())
     return app
 
 
 def change(app: AppTest, rate: str) -> AppTest:
     """Another target on the page Requirements."""
-    widget(to_page(app, "requirements").text_input, RATE).set_value(rate).run()
-    assert_healthy(app)
+    run_healthy(widget(to_page(app, "requirements").text_input, RATE).set_value(rate))
     return app
 
 

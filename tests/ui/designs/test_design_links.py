@@ -67,8 +67,7 @@ def test_a_broken_library_leaves_the_app_whole(broken):
     save(app, name="x")
     assert broken in text_of(app)
     assert "saved" not in app.session_state
-    to_page(app, "designs")
-    assert_healthy(app)
+    assert_healthy(to_page(app, "designs"))
     assert broken in text_of(app)
     assert "s3cret" not in text_of(app)
     assert len(figures(to_page(app, "architecture"))) >= 7

@@ -4,8 +4,8 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.pages import load, opened, to_page, unfold, widget
-from tests.ui.questions.test_what_if import assert_well, figure, page_text
+from tests.ui.pages import assert_well, load, opened, run_well, to_page, unfold, widget
+from tests.ui.questions.test_what_if import figure, page_text
 
 RENT = "Rent or buy"
 
@@ -27,8 +27,7 @@ def test_without_an_offer_the_published_rates_are_tried_and_an_entered_one_count
     widget(app.button, "Apply to the request").click().run()
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 0.87
     app = opened()
-    widget(app.button, "Enter an offer").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Enter an offer").click())
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.5
     assert any("Assumed" in one.value for one in app.toast)
     asked(app, RENT)
@@ -46,12 +45,10 @@ def test_the_sliders_move_the_rent_and_are_taken() -> None:
     rate.set_value(rate.value * 2).run()
     assert_well(app)
     assert figure(app, "Renting")[0].replace("\u202f", " ") == "USD 625 797"
-    widget(app.slider, "GPU utilization, % of all hours").set_value(10).run()
-    assert_well(app)
+    run_well(widget(app.slider, "GPU utilization, % of all hours").set_value(10))
     assert figure(app, "Renting")[0].replace("\u202f", " ") == "USD 104 402"
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.48
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Apply to the request").click())
     rental = app.session_state.draft["rental"]
     assert (rental["per_gpu_hour"], rental["utilization_fraction"]) == (4.96, 0.1)
     assert rental["offer"] == "an offer by the hour (made up)"
@@ -62,16 +59,14 @@ def test_the_offer_is_edited_among_the_requirements() -> None:
     assert_well(app)
     widget(app.text_input, "Comparison period, years").set_value("5").run()
     unfold(app, "rental")  # its head says another number of years
-    widget(app.text_input, "Electricity, USD per kWh").set_value("0.1234").run()
-    assert_well(app)
+    run_well(widget(app.text_input, "Electricity, USD per kWh").set_value("0.1234"))
     rental = app.session_state.draft["rental"]
     assert (rental["years"], rental["electricity_per_kwh"]) == (5, 0.1234)
     unfold(app, "rental")
     widget(app.text_input, "Price per GPU-hour, USD").set_value("0.0").run()
     assert any("greater than 0" in one.value for one in (*app.error, *app.caption))
     unfold(app, "rental")
-    widget(app.button, "Remove rental offer").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Remove rental offer").click())
     assert "rental" not in app.session_state.draft
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sizer.workload.request import SizingRequest
 from sizer.workload.team import Team
-from tests.ui.pages import asked, assert_healthy, figures, html_of, opened, said, unfold, widget
+from tests.ui.pages import asked, figures, opened, run_healthy, unfold, widget
 
 FORTY = "questions/forty-data-scientists"
 
@@ -14,8 +14,7 @@ FORTY = "questions/forty-data-scientists"
 def with_team():
     """The page Requirements with the team that its button enters."""
     app = unfold(opened(), "team")
-    widget(app.button, "Enter a team").click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, "Enter a team").click())
     assert not app.error
     return unfold(app, "team")
 
@@ -45,8 +44,7 @@ def test_people_queue_and_promises_are_written():
     unfold(app, "team")
     widget(app.selectbox, "Share of jobs within the maximum wait").set_value(0.95).run()
     unfold(app, "team")
-    widget(app.selectbox, "Demand percentile").set_value(1.0).run()
-    assert_healthy(app)
+    run_healthy(widget(app.selectbox, "Demand percentile").set_value(1.0))
     team = team_of(app)
     assert (team.data_scientists, team.wait_s, team.order) == (40, 1800.0, "backfill")
     assert (team.wait_probability, team.demand_percentile) == (0.95, 1.0)
@@ -63,16 +61,14 @@ def test_jobs_are_added_and_removed():
     widget(app.button, "Undo").click().run()
     assert len(team_of(app).job) == 3
     unfold(app, "team")
-    widget(app.button, "Remove team").click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, "Remove team").click())
     assert "team" not in app.session_state.draft
 
 
 @pytest.mark.parametrize("often", ["jobs_a_day", "always_running"])
 def test_a_job_is_counted_otherwise_and_the_request_stays_complete(often):
     app = with_team()
-    widget(app.selectbox, "Frequency").set_value(often).run()
-    assert_healthy(app)
+    run_healthy(widget(app.selectbox, "Frequency").set_value(often))
     assert not app.error
     assert getattr(team_of(app).job[0], often) == 1
     unfold(app, "team")
@@ -90,18 +86,10 @@ def test_a_job_without_workload_gets_a_length():
     assert job.duration_s == 8 * 3600
 
 
-def test_a_length_with_a_wrong_unit_is_said_beside_its_field():
-    app = with_team()
-    widget(app.text_input, "Job duration").set_value("3 GB").run()
-    assert "3 GB" in said(app)
-    assert "duration_s" not in said(app)
-
-
 def test_what_may_fail_is_written():
     app = unfold(opened(), "may-fail")
     widget(app.multiselect, "Tolerate the loss of any one").set_value(["storage-node"])
-    widget(app.button, "Apply redundancy").click().run()
-    assert_healthy(app)
+    run_healthy(widget(app.button, "Apply redundancy").click())
     assert SizingRequest.from_dict(app.session_state.draft).resilience.keeps_targets_without == ("storage-node",)
 
 
@@ -170,11 +158,3 @@ def test_jobs_wait_and_order_are_written_as_a_person_would():
     team = app.session_state.draft["team"]
     assert (team["wait_s"], team["order"]) == ("1 h", "first-come")
     assert [job.get("jobs_a_day_each", job.get("jobs_a_day")) for job in team["job"]] == [0.4, 4, 0.6, 1, 60]
-
-
-def test_names_of_jobs_are_shown_as_they_are():
-    app = asked("Team", FORTY)
-    app.session_state.draft["team"]["job"][3]["name"] = "<script>alert(1)</script>"
-    app.run()
-    assert not app.exception
-    assert all("<script>" not in one for one in html_of(app))

@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
-from tests.factories.examples import EXAMPLES
-from tests.ui.pages import load, opened, to_page, unfold, widget
+from tests.ui.pages import assert_well, load, opened, run_well, to_page, unfold, widget
 
 SERVING = ("code-8b-l40s", "office-chat-70b-h200")
 
@@ -23,14 +22,8 @@ def looked_at(name: str = "dgx1-f800-resnet50") -> AppTest:
     return app
 
 
-def assert_well(app: AppTest) -> None:
-    assert not app.exception, [one.message for one in app.exception]
-    assert not app.error, [one.value for one in app.error]
-
-
 def choose(app: AppTest, position: str, key: str) -> AppTest:
-    widget(app.selectbox, f"{position} input").set_value(key).run()
-    assert_well(app)
+    run_well(widget(app.selectbox, f"{position} input").set_value(key))
     return app
 
 
@@ -57,20 +50,6 @@ def charts(app: AppTest) -> list[str]:
     return [one.proto.alt for one in app.get("vega_lite_chart")]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_can_be_looked_at(name):
-    app = looked_at(name)
-    if name in SERVING:  # no data set and no training rate: its first question is another load
-        assert widget(app.pills, "Question").value == "Other load"
-        return
-    assert len(app.select_slider) == 2
-    assert "Break-even" in " ".join(one.label for one in app.expander)
-    text = page_text(app)
-    assert "Bottleneck" in text
-    assert "Storage" in text or "storage" in text
-    assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
-
-
 def test_every_input_can_be_chosen_and_moved():
     app = looked_at()
     before = [(one.label, one.value) for one in app.metric]
@@ -82,8 +61,7 @@ def test_every_input_can_be_chosen_and_moved():
         slider = widget(app.select_slider, name)
         move(app, name, -1 if slider.value else 1)
         assert not widget(app.button, "Reset the sliders").disabled
-        widget(app.button, "Reset the sliders").click().run()
-        assert_well(app)
+        run_well(widget(app.button, "Reset the sliders").click())
         assert widget(app.button, "Reset the sliders").disabled
         assert [(one.label, one.value) for one in app.metric] == before
 
@@ -117,8 +95,7 @@ def test_the_values_taken_are_in_the_request():
     assert "image size 226\u202fkB and target rate 26\u202f000 images/s" in page_text(app).replace(
         "26\u202f000\u202fimages", "26\u202f000 images"
     )
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Apply to the request").click())
     work = app.session_state.draft["workload"][0]
     assert parse(SAMPLES_PER_S, work["target"]["samples_per_s"]) == pytest.approx(52_000 / 2, rel=2e-3)
     assert parse(BYTES, work["sample_bytes"]) == pytest.approx(226e3, rel=1e-6)
@@ -136,8 +113,7 @@ def test_a_number_of_servers_does_not_replace_what_the_customer_asked_for():
     assert "not applied: GPU servers 10" in page_text(app).replace("\u00a0", " ")
     assert widget(app.button, "Apply to the request").disabled
     move(app, "Image size", 1)
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Apply to the request").click())
     assert app.session_state.draft["workload"][0]["target"] == before
 
 
@@ -151,8 +127,7 @@ def test_servers_are_taken_where_the_target_is_a_number_of_gpus_and_nodes_are_no
     assert "not applied: storage nodes 8" in page_text(app).replace("\u00a0", " ")
     move(app, "GPU servers", 1)
     assert "target of 80 GPUs at full utilization" in page_text(app).replace("\u00a0", " ")
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Apply to the request").click())
     assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
 
 
@@ -169,10 +144,8 @@ def test_a_served_model_is_resized_for_another_load():
     assert servers is not None
     assert int(servers[2]) > int(servers[1])
     for moved in ("first_token_s", "input_tokens"):
-        next(one for one in app.select_slider if one.key.endswith(f"/{moved}")).set_value(0.75).run()
-        assert_well(app)
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+        run_well(next(one for one in app.select_slider if one.key.endswith(f"/{moved}")).set_value(0.75))
+    run_well(widget(app.button, "Apply to the request").click())
     work = app.session_state.draft["workload"][0]
     assert work["target"] == {kind: 8 * number}
     assert {"first_token_s", "input_tokens"} <= set(work)
@@ -186,8 +159,7 @@ def test_the_workload_is_chosen_where_there_are_several():
     assert_well(app)
     assert figure(app, "Training rate") != before
     move(choose(app, "Second", "Target rate"), "Target rate", 2)
-    widget(app.button, "Apply to the request").click().run()
-    assert_well(app)
+    run_well(widget(app.button, "Apply to the request").click())
     works = app.session_state.draft["workload"]
     assert parse(SAMPLES_PER_S, works[2]["target"]["samples_per_s"]) == pytest.approx(6000 * 2**0.5, rel=5e-3)
     assert works[0]["target"] == {"gpus_busy": 4}
