@@ -266,6 +266,7 @@ def bill(
     needed_by: datetime.date | None = None,
     is_documented: bool = True,
     server: Server | None = None,
+    provided: Sequence[BillLine] = (),
 ) -> Bill:
     """Bill of one design.
 
@@ -275,7 +276,7 @@ def bill(
     on which everything must be there; lead times and ends of sale and service are judged by it. ``is_documented``:
     false for a design beside the one described: an override of an item that it does not have is passed over.
     ``server``: the GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue
-    has it. Returns lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are
+    has it. ``provided``: what the customer provides. Returns lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are
     over what is bought: existing equipment is not, options are not chosen, and others deliver what is by others. Raises
     RequestError if a documented design does not have what the quote overrides, or a quantity fits no single line.
     """
@@ -283,7 +284,7 @@ def bill(
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
     lines = [_line(part, roles, catalog, book, currency, has_memory, server) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
-    lines += added(quote, quote_date)
+    lines += [*provided, *added(quote, quote_date)]
     made = Bill(
         currency=currency,
         lines=tuple(_numbered(lines)),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
+from sizer.guide.chapters.team import taking_turns, turns_text
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
@@ -48,6 +49,8 @@ def decisions(context: GuideContext) -> list[str]:
             f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
             f"with {surer.name} ({price_range_text(surer)})."
         )
+    if taking_turns(context):
+        found.append(f"Training and team {turns_text(context)}.")
     if rented := rented_run_text(result):
         found.append(f"Rent or buy: {words.inside_sentence(rented)}")
     if other := other_parts(context):

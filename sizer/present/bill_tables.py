@@ -196,7 +196,7 @@ def part_number(line: BillLine) -> Cell:
 
 def _description(line: BillLine, documents: Container[str]) -> Cell:
     notes = list(filter(None, (note_text(line),)))
-    if line.status in STATUS_WORDS:
+    if line.status in STATUS_WORDS and line.status != "by others":  # the price says it
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()
     where = f"price of {line.price_date}" if line.price_date else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any
 
-from sizer.base.quantities import duration, grouped, plain, si
+from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.guide.chapters.performance import outside_text
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, decisions, further_answers, further_needs
@@ -103,7 +103,7 @@ def options_table(context: GuideContext) -> Table:
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        spare = ", one server in reserve (rates and times while it works; targets also hold without it)"
+        spare = ", one server in reserve"
         reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
         notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
@@ -133,6 +133,8 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
             label, value, of_what = (cell.text for cell in one.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
+    if option.has_spare_server and all(answer.smaller for answer in design.workloads):
+        yield "With one server out", words.listed([_reduced(answer) for answer in design.workloads])
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
     yield "Main risk", _risk(design, option)
@@ -146,6 +148,14 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
     heads = _heads(design)
     yield "Switches", grouped(switches) if switches else "none"
     yield "Management", words.plural(heads, "server") if heads else "none"
+
+
+def _reduced(answer: WorkloadAnswer) -> str:
+    """What a workload does with one server fewer, and how likely it meets its target."""
+    one = answer.smaller[0]
+    rate = f"{significant(one.samples_per_s)} {words.sample_unit(answer.dnn)}"
+    does = rate if one.time_s is None or answer.workload.target.time_to_train_s is None else duration(one.time_s)
+    return f"{does}, {words.chance(one.probability)}"
 
 
 def _heads(design: DesignAnswer) -> int:

@@ -207,8 +207,8 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     few = [note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES]
     if not few:
         return []
-    caps = [(str(device), float(cap_w)) for device, *_, cap_w in few if cap_w]
-    capped = [f"the {device} to {si(watts, 'W')}" for device, watts in caps]
+    caps = [(device, int(left), float(cap_w)) for device, _, left, *_, cap_w in few if cap_w]
+    capped = [f"the {device} to {si(w, 'W')}, {left} supplies of {si(w / left, 'W')}," for device, left, w in caps]
     remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
     enough = {f"the {device}": int(feeds) for device, *_, feeds, _ in few if feeds}
     if enough:

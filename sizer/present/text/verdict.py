@@ -532,7 +532,7 @@ def proposal_text(result: SizingResult) -> str:
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
         team, told = result.request.team, _rates_text(design, result)
         if team is not None:
-            told = f"{_waits_text(team)}. Alone on all GPUs: {told}"
+            told = f"{_waits_text(team)}. {'In turns with them, alone' if _takes_turns(result) else 'Alone'} on all GPUs: {told}"
         rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
@@ -540,9 +540,17 @@ def proposal_text(result: SizingResult) -> str:
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
-    text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
+    turns = " for the training and the team's jobs in turns" if _takes_turns(result) else ""
+    text = f"One {server} with {_storage_text(single)} {verb} enough{turns}: {_rates_text(single, result)}."
     texts = [*(_served_texts(single) or [text]), *holds, *equipment_texts(result)]
     return " ".join([*texts, *sale_end_sentences(single)])
+
+
+def _takes_turns(result: SizingResult) -> bool:
+    """Whether the run that sizes the cluster is none of the jobs of the team that shares it."""
+    team = result.request.team
+    runs = {answer.workload.name for answer in result.design.workloads if answer.serving is None}
+    return team is not None and bool(runs - {job.workload for job in team.job})
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
