@@ -7,14 +7,16 @@ from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.plan import Plan
 from sizer.workload.quote import Category
+from sizer.workload.request import SizingRequest
+from sizer.workload.serving import is_served
 
 _PLUGS = {"iec-60309-3p-n-e-9h": "IEC 60309 3P+N+E", "iec-60309-p-n-e-6h": "IEC 60309 P+N+E"}
 # Switches of a rack that share one manager for their cables.
 _SWITCHES_A_MANAGER = 2
 
 
-def by_customer(plan: Plan, *, has_team: bool) -> list[BillLine]:
-    """Circuits, transfer switches, cable managers and ports of the building that a plan counts on, without a price."""
+def by_customer(plan: Plan, request: SizingRequest) -> list[BillLine]:
+    """Circuits, transfer switches, cable managers, ports of the building and software that a design counts on."""
     return [
         BillLine(
             line="",
@@ -30,7 +32,7 @@ def by_customer(plan: Plan, *, has_team: bool) -> list[BillLine]:
             price_date="",
             status=BY_OTHERS,
         )
-        for category, description, quantity in (*_power(plan), *_cabling(plan), *_single(plan, has_team))
+        for category, description, quantity in (*_power(plan), *_cabling(plan), *_services(plan, request))
         if quantity
     ]
 
@@ -71,14 +73,16 @@ def _cabling(plan: Plan) -> Iterator[tuple[Category, str, int]]:
         yield "network", f"Port of the customer's LAN for an uplink of {kind}, with the optic of that end", count
 
 
-def _single(plan: Plan, has_team: bool) -> Iterator[tuple[Category, str, int]]:
-    """What servers without a network of the design take of the customer's: none stands in a plan with cables."""
+def _services(plan: Plan, request: SizingRequest) -> Iterator[tuple[Category, str, int]]:
+    """Ports that servers without a network of the design take of the customer's, and what users meet first."""
     server, count = plan.inputs.platform.server, plan.inputs.n_servers
     if not plan.n_links and not server.is_workstation:
         ports: Counter[str] = Counter()
         for port in server.ports:
             ports[port.kind.name] += port.count * (port.use in ("bmc", "in-band"))
         for kind, each in ports.items():
-            yield "network", f"Port of the customer's LAN, {kind}, with its cable, to a {server.name}", each * count
-    if has_team and count == 1:
+            yield "network", f"Port of the customer's LAN, {kind}, with its cable; server {server.name}", each * count
+    if any(map(is_served, request.workload)):
+        yield "software", "Load balancer or gateway in front of the replicas", 1
+    if request.team is not None and count == 1:
         yield "software", "Slurm on the server, free of charge: queue and log-in of the team", 1

@@ -12,7 +12,8 @@ from sizer.present.availability import missing_spares_text
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences, not_ordered, service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.money import budget_text, price_range_text
+from sizer.present.text.limits import budget_likely_text
+from sizer.present.text.money import price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.verdict import rented_run_text, served_cautions, site_texts
 from sizer.questions.data.text import filling_text
@@ -22,6 +23,23 @@ from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.sizing.design.spares import spare_servers
+
+# Parts of which a design may have one only.
+_SINGLE_POINTS = {
+    "leaf": "the switch of the compute fabric",
+    "front-end-switch": "the switch of the storage front end",
+    "gateway": "the gateway",
+}
+SINGLE_POINTS_REMEDY = "accept the outage until the repair, keep a spare on site, or have the design sized for the loss"
+
+
+def single_points(context: GuideContext) -> list[str]:
+    """Parts besides servers whose loss stops everything."""
+    return [
+        _SINGLE_POINTS[case.key]
+        for case in context.failures
+        if case.key in _SINGLE_POINTS and case.rate_is_known and not any(case.share)
+    ]
 
 
 def further_answers(context: GuideContext) -> list[str]:
@@ -50,7 +68,7 @@ def decisions(context: GuideContext) -> list[str]:
             f"with {surer.name} ({price_range_text(surer)})."
         )
     if taking_turns(context):
-        found.append(f"Training and team {turns_text(context)}.")
+        found.append(f"Training and team {'. '.join(turns_text(context))}.")
     if rented := rented_run_text(result):
         found.append(f"Rent or buy: {words.inside_sentence(rented)}")
     if other := other_parts(context):
@@ -60,6 +78,8 @@ def decisions(context: GuideContext) -> list[str]:
     if few_supplies_text(design.plan):
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         found.append(f"Power feeds, before they are ordered: {ways}, or accept that servers stop with a feed.")
+    if names := single_points(context):
+        found.append(f"Single points, {words.listed(names)}: {SINGLE_POINTS_REMEDY}.")
     if remedy := spare_remedy(context):
         found.append(f"Spares: {remedy}, or accept that the job waits for the repair.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
@@ -158,12 +178,9 @@ def _maximum(context: GuideContext) -> Iterator[str]:
 
 def _budget(context: GuideContext) -> Iterator[str]:
     """How likely the budget is kept, where prices are missing."""
-    for check in context.design.checks:
-        if likely := budget_text(check):
-            budget = words.money(
-                words.whole(context.result.request.limits.budget or 0), context.result.request.currency
-            )
-            yield f"Budget of {budget}: {likely}."
+    request = context.result.request
+    if request.limits.budget is not None and (likely := budget_likely_text(context.result)):
+        yield f"Budget of {words.money(words.whole(request.limits.budget), request.currency)}: {likely}."
 
 
 def _losses(context: GuideContext) -> Iterator[str]:

@@ -134,7 +134,7 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
         text = words.plural(run.n_gpus, "GPU")
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
     if turns:
-        yield Requirement("Training and team at the same time: not asked", turns_text(context), None, "team")
+        yield Requirement("Training and team at the same time: not asked", turns_text(context)[0], None, "summary")
     if demand.worst_bytes_per_s > 0:
         more = [job.job.name for job in answer.model.jobs if job.is_uncounted]
         reads = f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}"
@@ -256,7 +256,7 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
                 for count, name, load in zip(feed_counts(loads), feed_names(loads), loads, strict=True)
             )
             text = f"{'; '.join(carried)} after the loss of a feed{missing}"
-            text += f"; {few}" if few else ""
+            text += "; not every device keeps enough power supplies" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met
             yield Requirement(FEEDS_OF_RACKS[context.design.platform.site.feeds], text, is_met, "facility")

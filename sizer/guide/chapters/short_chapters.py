@@ -160,7 +160,7 @@ def facility(context: GuideContext) -> dict[str, Any]:
         else None,
         "has_cables": bool(plan.n_links),
         "facility": facility_table(context.result, context.catalog),
-        "feeds": feeds_sentence(plan),
+        "feeds": feeds_sentence(plan, with_remedies=False),
         # Devices with too few supplies are named before the table.
         "warnings": note_sentences(note for note in plan.warnings if note.kind is not PlanNoteKind.FEW_SUPPLIES),
         "fronts": [

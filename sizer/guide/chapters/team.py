@@ -31,7 +31,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     assert answer is not None  # the chapter would not apply
     return {
         "verdict": verdict(answer),
-        "turns": words.sentence(turns_text(context)) if taking_turns(context) else "",
         "sizing_driver": sizing_driver(answer),
         "read_load": read_load(answer),
         # The team of the request says it of jobs whose reads nobody states.
@@ -69,23 +68,21 @@ def taking_turns(context: GuideContext) -> tuple[WorkloadAnswer, ...]:
     return tuple(one for one in runs if room[one.workload.name] < team.n_servers_for_waits)
 
 
-def turns_text(context: GuideContext) -> str:
-    """What the jobs of the team wait while a sized training runs, and the servers that hold both at once."""
+def turns_text(context: GuideContext) -> tuple[str, str]:
+    """What the jobs of the team wait while a sized training runs; the servers that hold both at once, and their cost."""
     team, design, runs = context.team, context.design, taking_turns(context)
     assert team is not None  # its jobs take turns
     longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))
+    until = "it ends" if longest.time is None else f"{duration(float(longest.time.total_s.value))} later"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
-    lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
-    servers, cost = team.n_servers_for_waits, design.cost
+    more, cost = team.n_servers_for_waits, design.cost
     money = ""
     if cost is not None and isfinite(cost.expected) and design.servers_bought:
-        amount = cost.expected * servers / design.servers_bought
-        money = f", about {range_text(cost.currency, amount, amount)} more by their share of the price"
-    return (
-        f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}. "
-        f"{grouped(design.n_servers + servers)} servers hold both at the same time{money}"
-    )
+        amount = cost.expected * more / design.servers_bought
+        money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
+    wait = f"in turns: {longest.workload.name} takes {gpus}, and jobs wait until {until}{stops}"
+    return wait, f"{grouped(design.n_servers + more)} servers hold both at once{money}"
 
 
 def sizing_driver(answer: TeamAnswer) -> str:

@@ -24,6 +24,7 @@ def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Ta
 def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(len(plan.devices), "device")
+    is_drawn = any(len(rack.devices) > 1 for rack in plan.racks)
     if design.is_workstation:
         yield "Place", "Connect the workstation to a wall socket and the LAN", "It starts, and its fans are not covered"
     else:
@@ -34,7 +35,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         )
         yield (
             "Racking",
-            f"Mount {devices} as shown in the rack elevations",
+            f"Mount {devices} {'as shown in the rack elevations' if is_drawn else 'in the lowest units of a rack each'}",
             "Every device is in its planned rack unit, and blanking panels close the open units",
         )
     if plan.n_links:

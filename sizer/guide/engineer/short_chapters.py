@@ -13,7 +13,7 @@ from sizer.guide.context import GuideContext
 from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.present import charts, performance_tables, words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import charted, drawn
+from sizer.present.figures import charted
 from sizer.present.performance_tables import evidence_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text

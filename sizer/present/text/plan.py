@@ -217,8 +217,8 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     return [*remedies, "feed the PDUs through static transfer switches"]
 
 
-def feeds_sentence(plan: Plan) -> str:
-    """What the loss of a feed means for the racks of a design."""
+def feeds_sentence(plan: Plan, *, with_remedies: bool = True) -> str:
+    """What the loss of a feed means for the racks of a design; ``with_remedies``: and how to keep devices running."""
     if plan.inputs.platform.server.is_workstation and not plan.inputs.storage_nodes:
         return "A wall socket carries the workstation, which stops when that loses power."
     site = plan.inputs.platform.site.feeds
@@ -227,14 +227,14 @@ def feeds_sentence(plan: Plan) -> str:
     )
     few = few_supplies_text(plan) if site != "N" else ""
     supplies = f"{few} for full draw: such a device may run slower or stop" if few else ""
-    ways = f"To avoid it: {listed(feed_loss_remedies(plan), 'or')}." if few else ""
+    ways = f"To avoid it: {listed(feed_loss_remedies(plan), 'or')}." if few and with_remedies else ""
     if items and site != "N":
         unknown = listed([plan.catalog.device(item).name for item in items])
         text = f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {unknown}"
         return " ".join(filter(None, (f"{text} is not published.", supplies and sentence(supplies), ways)))
     if few:
         carried = f"{'Either feed carries' if site == '2N' else 'All feeds of a rack but one carry'} the full rack load"
-        return f"{carried}, but {supplies}. {ways}"
+        return f"{carried}, but {supplies}. {ways}".rstrip()
     if site != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (
             "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "

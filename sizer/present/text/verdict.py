@@ -532,7 +532,8 @@ def proposal_text(result: SizingResult) -> str:
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
         team, told = result.request.team, _rates_text(design, result)
         if team is not None:
-            told = f"{_waits_text(team)}. {'In turns with them, alone' if _takes_turns(result) else 'Alone'} on all GPUs: {told}"
+            turns = "In turns with them, alone" if _takes_turns(result) else "Alone"
+            told = f"{_waits_text(team)}. {turns} on all GPUs: {told}"
         rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])

@@ -59,7 +59,7 @@ def design_money(
         needed_by=request.needed_by,
         is_documented=is_documented,
         server=platform.server,
-        provided=by_customer(plan, has_team=request.team is not None),
+        provided=by_customer(plan, request),
     )
     cost, owned = _costs(priced, platform, request, catalog, book, footprint_of(plan, parts))
     checks = _budget(request, priced, platform, catalog, book)
