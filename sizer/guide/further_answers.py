@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator
 
-from sizer.base.quantities import by_count, grouped, si
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.team import taking_turns, turns_text
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
+from sizer.present.bill_tables import category_prices
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences, not_ordered, service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
@@ -16,6 +17,7 @@ from sizer.present.text.limits import budget_likely_text
 from sizer.present.text.money import price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.verdict import rented_run_text, served_cautions, site_texts
+from sizer.present.text.warnings import storage_need_sentences
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.text import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
@@ -23,7 +25,10 @@ from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.sizing.design.spares import spare_servers
+from sizer.sizing.design.storage_need import RateNeed
 
+# Of a need, beyond which a reader is told that less would do.
+_MUCH = 10
 # Parts of which a design may have one only.
 _SINGLE_POINTS = {
     "leaf": "the switch of the compute fabric",
@@ -75,6 +80,10 @@ def decisions(context: GuideContext) -> list[str]:
         found.append(other)
     elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
         found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
+    need = design.storage_need
+    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.nodes > need.nodes_for_capacity:
+        price = category_prices(result, context.catalog, result.request.currency).get("storage", "")
+        found.append(f"Storage{f' of {price}' if price else ''}: {storage_need_sentences(design)[0]}")
     if few_supplies_text(design.plan):
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         found.append(f"Power feeds, before they are ordered: {ways}, or accept that servers stop with a feed.")
@@ -98,6 +107,10 @@ def other_parts(context: GuideContext) -> str:
         return ""
     gone = not_ordered(context.design, context.result.request.date)
     why = f"{words.listed(gone)} {by_count(len(gone), 'is', 'are')} no longer sold; " if gone else ""
+    needs = [(float(one.throughput.value), one.required_samples_per_s) for one in context.answers]
+    ahead = [rate / need for rate, need in needs if need]
+    if not why and context.design.n_servers == 1 and ahead and (times := min(ahead)) >= _MUCH:
+        why = f"the smallest server with the parts asked for does {significant(times, 2)} times the need; "
     other = f"{option.design.name} ({price_range_text(option.design)})"
     mine = price_range_text(context.design)
     return f"Parts: {why}allow {other}, or keep to the parts asked for ({mine})."

@@ -129,6 +129,8 @@ def price_note(bill: Bill) -> str:
     """What the amounts of a bill are, and what is not in them."""
     if bill.is_customer_copy:
         kind = "Prices without taxes, freight and duties"
+    elif bill.has_discount and not bill.net_total.amount:
+        kind = "No line has a published price; the range is before discounts, and without taxes, freight and duties"
     elif bill.has_discount:
         kind = "Net prices after the discounts shown, without taxes, freight and duties"
     elif bill.net_total.amount:

@@ -27,6 +27,9 @@ from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.platform_columns import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
 
+# Who asks for even odds has what is asked with them.
+_EVEN = 0.5
+
 
 def compliance_table(context: GuideContext) -> Table:
     """Every requirement with its result."""
@@ -89,7 +92,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
         if answer in taking_turns(context):
             chance += "; alone on its GPUs, in turns with the team"
-        is_even = words.is_even(answer.probability)
+        is_even = words.is_even(answer.probability) and context.result.request.confidence > _EVEN
         # On condition of its first tokens, which a measurement settles.
         is_late = any(answer is late for late in design.late)
         is_met = None if is_late else answer.target_check.is_met
@@ -102,7 +105,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None
-    is_even = words.is_even(design.probability)
+    is_even = words.is_even(design.probability) and context.result.request.confidence > _EVEN
     yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance", is_even)
 
 

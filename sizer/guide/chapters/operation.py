@@ -59,10 +59,9 @@ def management_text(context: GuideContext) -> str:
     if not count:
         if context.result.request.team is not None:
             return (
-                "Users log in to the server itself, which queues their jobs with Slurm (free of charge): controller and "
-                "node on one machine, GPUs as a resource that is counted, a partition for each kind of job. A user's "
-                "share of memory and cores is limited, so that a job slows no other; while the server is down, nothing "
-                "runs."
+                "Users log in to the server itself, which queues their jobs with Slurm (free of charge): controller "
+                "and node on one machine, GPUs as a counted resource, a partition for each kind of job, and limits of "
+                "memory and cores, so that no job slows another. While the server is down, nothing runs."
             )
         return "No server is there for management alone: each starts its replicas when it starts."
     if count > 2:
@@ -235,7 +234,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     )
     return (
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
-        f"# Longer requests are refused; model and memory take up to {grouped(math.floor(found.longest_tokens))} tokens."
+        f"# Longer requests are refused; model and memory take {grouped(math.floor(found.longest_tokens))} tokens."
         f"{further}{each * (nodes > 1)}\n"
         f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )

@@ -69,7 +69,7 @@ def taking_turns(context: GuideContext) -> tuple[WorkloadAnswer, ...]:
 
 
 def turns_text(context: GuideContext) -> tuple[str, str]:
-    """What the jobs of the team wait while a sized training runs; the servers that hold both at once, and their cost."""
+    """What the jobs of the team wait while a sized training runs; servers that hold both at once, and their cost."""
     team, design, runs = context.team, context.design, taking_turns(context)
     assert team is not None  # its jobs take turns
     longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))

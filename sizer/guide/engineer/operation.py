@@ -24,7 +24,8 @@ def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Ta
 def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(len(plan.devices), "device")
-    is_drawn = any(len(rack.devices) > 1 for rack in plan.racks)
+    drawn = any(len(rack.devices) > 1 for rack in plan.racks)
+    where = "as shown in the rack elevations" if drawn else "in the lowest units of a rack each"
     if design.is_workstation:
         yield "Place", "Connect the workstation to a wall socket and the LAN", "It starts, and its fans are not covered"
     else:
@@ -35,13 +36,13 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         )
         yield (
             "Racking",
-            f"Mount {devices} {'as shown in the rack elevations' if is_drawn else 'in the lowest units of a rack each'}",
+            f"Mount {devices} {where}",
             "Every device is in its planned rack unit, and blanking panels close the open units",
         )
     if plan.n_links:
         yield (
             "Cabling",
-            f"Install {words.plural(plan.n_links, 'cable')} from the cable list",
+            f"Install {words.plural(plan.n_links, 'cable')} from cables.csv; inspect and clean the ends of fibres",
             "Every link runs at its planned rate, and both ends are labelled",
         )
     if has_head:
