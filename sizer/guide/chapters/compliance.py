@@ -138,6 +138,8 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
     if turns:
         yield Requirement("Training and team at the same time: not asked", turns_text(context)[0], None, "summary")
+    if demand.worst_bytes_per_s <= 0 and any(job.is_uncounted for job in answer.model.jobs):
+        yield Requirement("Reads of the team's jobs", "not stated: no job names what it runs", None, "team")
     if demand.worst_bytes_per_s > 0:
         more = [job.job.name for job in answer.model.jobs if job.is_uncounted]
         reads = f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}"

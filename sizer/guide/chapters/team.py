@@ -64,8 +64,8 @@ def taking_turns(context: GuideContext) -> tuple[WorkloadAnswer, ...]:
         return ()
     jobs = {one.workload for one in team.team.job}
     runs = [one for one in context.answers if one.serving is None and one.workload.name not in jobs]
-    room = {one.workload.name: (design.n_gpus - design.gpus_at_work(one)) // team.model.gpus_per_server for one in runs}
-    return tuple(one for one in runs if room[one.workload.name] < team.n_servers_for_waits)
+    has_room = not runs or context.servers_of_runs + team.n_servers_for_waits <= design.n_servers
+    return () if has_room else tuple(runs)
 
 
 def turns_text(context: GuideContext) -> tuple[str, str]:
@@ -76,13 +76,13 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     until = "it ends" if longest.time is None else f"{duration(float(longest.time.total_s.value))} later"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
-    more, cost = team.n_servers_for_waits, design.cost
+    both, cost = context.servers_of_runs + team.n_servers_for_waits, design.cost
     money = ""
     if cost is not None and isfinite(cost.expected) and design.servers_bought:
-        amount = cost.expected * more / design.servers_bought
+        amount = cost.expected * (both - design.n_servers) / design.servers_bought
         money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
     wait = f"in turns: {longest.workload.name} takes {gpus}, and jobs wait until {until}{stops}"
-    return wait, f"{grouped(design.n_servers + more)} servers hold both at once{money}"
+    return wait, f"{grouped(both)} servers hold both at once{money}"
 
 
 def sizing_driver(answer: TeamAnswer) -> str:
