@@ -10,7 +10,7 @@ from sizer.base.quantities import by_count, grouped
 from sizer.calibrate.cases import link_level
 from sizer.guide.acceptance.tests import load_test_options
 from sizer.guide.context import GuideContext
-from sizer.guide.engineer.operation import phases_table, roles_table
+from sizer.guide.engineer.operation import phases_table
 from sizer.physical.networks.ports import nodes_of
 from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -49,7 +49,6 @@ def content(context: GuideContext) -> dict[str, Any]:
             for number, answer in enumerate(context.answers)
             if (number == 0 or answer.serving is not None) and (script := job_script(context, answer))
         ],
-        "duties": roles_table(context.head_node is not None, serves=context.only_serves) if performs else None,
     }
 
 
@@ -64,18 +63,26 @@ def management_text(context: GuideContext) -> str:
                 "memory and cores, so that no job slows another. While the server is down, nothing runs."
             )
         return "No server is there for management alone: each starts its replicas when it starts."
+    shared = (
+        " Keep homes and the state of the scheduler on storage that both reach, and confirm failover and its licence "
+        "with the vendor of the cluster manager."
+    )
     if count > 2:
         return (
             "Two of the management servers are head nodes in redundancy: deployment, scheduler and homes move to the "
             f"second when the first fails. {by_count(count - 2, 'The third one takes', 'The others take')} log-ins, "
-            "builds and monitoring, so that users do not slow the scheduler."
+            f"builds and monitoring, so that users do not slow the scheduler.{shared}"
         )
     if count == 2:
         return (
             "Two head nodes in redundancy run deployment, scheduler and homes; the second one takes log-ins and "
-            "monitoring as long as the first works."
+            f"monitoring as long as the first works.{shared}"
         )
-    text = "One management server runs deployment, scheduler, homes, log-ins and monitoring"
+    platform = context.design.platform
+    serves = platform.storage.kind == "nfs-server" and platform.storage.server is not None
+    text = (
+        f"One management server runs deployment, scheduler, homes, log-ins{', files' if serves else ''} and monitoring"
+    )
     built = context.built
     if built is None:
         return f"{text}; while it is down, running jobs continue and no new one starts."

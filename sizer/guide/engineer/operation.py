@@ -180,25 +180,3 @@ def spares(context: GuideContext) -> list[str]:
     if context.design.storage_nodes:
         lines.append("Storage drives, in the quantity that the support contract does not replace on the same day.")
     return lines
-
-
-def roles_table(has_head: bool, *, serves: bool = False) -> Table:
-    """Roles in operation with their tasks; ``serves``: models in use alone."""
-    system = "head node" if has_head else "server"
-    rows = [
-        ("Data scientist", "logs in, opens a notebook or submits a job, monitors it, saves the result", system),
-        ("Administrator", "adds users, updates images and containers, sets queues and quotas, replaces parts", system),
-        (
-            "Storage administrator",
-            "imports data sets, manages access and snapshots, monitors capacity and load",
-            "storage",
-        ),
-        ("Procurement", "renews licences and support before they expire", "–"),
-    ]
-    if serves:
-        rows[:3] = [
-            ("Model owner", "releases models and their versions, tests the quality of answers", "model store"),
-            ("Administrator", "starts replicas, watches latencies and requests that wait, replaces parts", system),
-        ]
-    titles = ("Role", "Tasks", "System")
-    return fact_table("duties", "Roles and tasks", rows, titles=titles, widths=(24, 58, 18), style="")

@@ -44,7 +44,7 @@ from sizer.present.text.serving import (
     serving_cautions,
 )
 from sizer.present.words import is_even
-from sizer.sizing.checks import TARGET_LIMITS, CheckResult, Limit
+from sizer.sizing.checks import TARGET_LIMITS, Limit
 from sizer.sizing.constraints.job_mix import PermanentJobs
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
@@ -70,14 +70,8 @@ from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
 from sizer.workload.serving import LoadKind
-from sizer.workload.target_text import target_text
 from sizer.workload.team import Team
 
-_MEETS = {
-    CheckResult.MET: "meets",
-    CheckResult.NOT_MET: "does not meet",
-    CheckResult.OPEN: "may meet",
-}
 # What two servers do over one, from which on it is no argument against a second.
 _IN_PROPORTION = 1.95
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
@@ -593,20 +587,6 @@ def equipment_texts(result: SizingResult) -> list[str]:
         f"The {gpu.name} belongs to the {since} and is still on sale as far as known; the newest on sale is the "
         f"{newest_since}."
     ]
-
-
-def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
-    """Whether a workload meets its target, and with which confidence."""
-    meets = _MEETS[answer.target_check]
-    target = asked_target_text(result, answer)
-    if answer.probability is not None and target != target_text(answer.workload, answer.dnn):
-        rate = f"{significant(answer.workload.target.samples_per_s or 0.0)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-        return f"The design reaches {rate} with {probability_text(answer.probability)} confidence: {target}."
-    if is_even(answer.probability):
-        return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
-    if answer.probability is None:
-        return f"The design {meets} the target ({target}): a value that the vendor must confirm decides."
-    return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
 
 
 def _rates_text(design: DesignAnswer, result: SizingResult) -> str:
