@@ -1,6 +1,7 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import floor
 from typing import Any
 
@@ -26,6 +27,8 @@ from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought, names_no_parts
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -133,8 +136,7 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
             label, value, of_what = (cell.text for cell in one.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
-    if option.has_spare_server and all(answer.smaller for answer in design.workloads):
-        yield "With one server out", words.listed([_reduced(answer) for answer in design.workloads])
+    yield "With one server out", words.listed(_reduced(context, option)) if design.n_servers > 1 else "none"
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
     yield "Main risk", _risk(design, option)
@@ -150,12 +152,18 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
     yield "Management", words.plural(heads, "server") if heads else "none"
 
 
-def _reduced(answer: WorkloadAnswer) -> str:
-    """What a workload does with one server fewer, and how likely it meets its target."""
-    one = answer.smaller[0]
-    rate = f"{significant(one.samples_per_s)} {words.sample_unit(answer.dnn)}"
-    does = rate if one.time_s is None or answer.workload.target.time_to_train_s is None else duration(one.time_s)
-    return f"{does}, {words.chance(one.probability)}"
+def _reduced(context: GuideContext, option: DecisionOption) -> Iterator[str]:
+    """What each workload does with one server fewer, and how likely it meets its target."""
+    result = replace(context.result, request=option.request, design=option.design)
+    for model in EvaluatedDesign(result, context.catalog).workloads:
+        if model is None or model.is_open:
+            yield words.NOT_KNOWN
+            continue
+        run = model.run_on([model.n_servers - 1])
+        for one in smaller_sizes(run, model.platform, model.n_servers, context.catalog, is_open=False):
+            does = f"{significant(one.samples_per_s)} {words.sample_unit(model.work.dnn)}"
+            does = duration(one.time_s) if model.is_timed and one.time_s is not None else does
+            yield f"{does}, {words.chance(one.probability)}"
 
 
 def _heads(design: DesignAnswer) -> int:
