@@ -136,7 +136,7 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
             label, value, of_what = (cell.text for cell in one.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
-    yield "With one server out", words.listed(_reduced(context, option)) if design.n_servers > 1 else "none"
+    yield "With one server out", (words.listed(_reduced(context, option)) if design.n_servers > 1 else "") or "none"
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
     yield "Main risk", _risk(design, option)
