@@ -47,12 +47,12 @@ def _power(plan: Plan) -> Iterator[tuple[Category, str, int]]:
     for rack in plan.racks:
         names = {plan.device(one.item).name for one in rack.devices}
         feeds = [feed for feed in rack.feeds if feed.kind == "PDU"]
+        n_single += bool(names & single)
         if rack.is_delivered or not feeds:
             continue
         pdu = pdus[rack.devices[0].role, rack.devices[0].item].id
         circuits[pdu] += len(feeds)
         transfers[pdu] += len(feeds) if names & few else 0
-        n_single += bool(names & single)
     for pdu, count in ((plan.catalog.pdus[id_], number) for id_, number in circuits.items()):
         plug = "" if pdu.inlet is None else f" for plug {_PLUGS.get(pdu.inlet.value, pdu.inlet.value.upper())}"
         yield "rack and power", f"Circuit of the room with breaker and outlet{plug}, one for each {pdu.name}", count

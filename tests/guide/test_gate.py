@@ -274,6 +274,11 @@ PLANTED = {
             )
         }
     ),
+    "transfer switch": lambda: design(
+        lambda one: {
+            "bill": replace(one.bill, lines=tuple(two for two in one.bill.lines if two.unit_price or two.item))
+        }
+    ),
     "first year": lambda: replace(sized(NAME), planned_years=(FIRST_YEAR,)),
     "date": lambda: design(lambda one: {"bill": replace(one.bill, valid_until=datetime.date(2020, 1, 1))}),
     "price": lambda: design(lambda _: {"cost": None}),

@@ -190,7 +190,7 @@ def purchases(context: GuideContext) -> dict[str, Any]:
         "findings": findings(plan, growth, catalog),
         "other_design": differences_from_design(growth, context.design),
         "purchases": purchases_table(growth, catalog, currency),
-        "options": sequences_table(growth, plan, currency),
+        "options": None if context.is_single else sequences_table(growth, plan, currency),
         # Of one server the limits that a year comes near to.
         "limits": limits_table(
             [one for one in growth.limits if not context.is_single or max(one.loads) >= _NEAR], plan.n_years

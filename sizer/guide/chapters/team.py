@@ -73,7 +73,7 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     team, design, runs = context.team, context.design, taking_turns(context)
     assert team is not None  # its jobs take turns
     longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))
-    until = "it ends" if longest.time is None else f"{duration(float(longest.time.total_s.value))} later"
+    lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
     both, cost = context.servers_of_runs + team.n_servers_for_waits, design.cost
@@ -81,7 +81,7 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     if cost is not None and isfinite(cost.expected) and design.servers_bought:
         amount = cost.expected * (both - design.n_servers) / design.servers_bought
         money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
-    wait = f"in turns: {longest.workload.name} takes {gpus}, and jobs wait until {until}{stops}"
+    wait = f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}"
     return wait, f"{grouped(both)} servers hold both at once{money}"
 
 

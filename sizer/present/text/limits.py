@@ -44,7 +44,7 @@ def budget_likely_text(result: SizingResult) -> str:
     likely = "" if check is None else budget_text(check)
     if check is None or later is None or later[1] <= check.asked:
         return likely
-    return f"{likely or 'kept'} by the first purchase; with the later ones it may be exceeded"
+    return f"{likely or 'kept'}, as far as the first purchase goes; later ones may exceed it"
 
 
 def _planned(result: SizingResult) -> tuple[float, float] | None:
