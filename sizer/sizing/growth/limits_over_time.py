@@ -139,14 +139,14 @@ def _stage_loads(
 
 def _space_and_power(platform: Platform, sized: Quantities, request: SizingRequest) -> list[CapacityLimit]:
     """Loads of the cluster of each year on the year-1 switches, racks and PDUs."""
-    of_networks = {}
+    of_networks = []
     for network in sized.networks:
         # Ports of leaves: those of spines take no end point.
         ports = int(network.end_points[0] + network.leaf_ports_free[0])
         if network.switch is not None and ports:
-            of_networks[str(network.role)] = (network.end_points / ports).tolist()
-    highest = tuple(max(column) for column in zip(*of_networks.values(), strict=True))
-    fullest = max(of_networks, key=lambda name: of_networks[name][-1], default="")
+            of_networks.append(((network.end_points / ports).tolist(), str(network.role)))
+    highest = tuple(max(column) for column in zip(*(loads for loads, _ in of_networks), strict=True))
+    _, fullest = max(of_networks, key=lambda one: one[0][-1], default=((), ""))
     limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False, network=fullest)] if fullest else []
     racks = int(sized.racks[0])
     if racks:
