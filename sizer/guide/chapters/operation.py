@@ -109,7 +109,12 @@ def network_settings(design: DesignAnswer) -> Iterator[str]:
         return
     if kind.is_infiniband:
         rails = " in each rail" if max(net.rails for net in design.quantities.networks) > 1 else ""
-        yield f"InfiniBand: one subnet manager and a standby{rails}; MTU 4,096; adaptive routing on where available."
+        fabrics = [net for net in design.quantities.networks if net.kind.is_infiniband and int(net.leaves[0])]
+        own = ", those of the storage included" if len(fabrics) > 1 else ""
+        yield (
+            f"InfiniBand: one subnet manager{rails} of each fabric{own}, with a standby on another switch or the head "
+            "node; MTU 4,096; adaptive routing on where available."
+        )
         yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
     elif link_level(kind.id).endswith("/rdma"):
         yield (

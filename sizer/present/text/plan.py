@@ -40,7 +40,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the uplink to the customer's network",
     PlanNoteKind.OUT_OF_BAND: lambda: "baseboard controllers, switches, storage and rack PDUs",
     PlanNoteKind.DUAL_HOMED: lambda n: (
-        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
+        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other: MLAG "
+        "on the leaves, LACP on the servers"
     ),
     PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
     PlanNoteKind.STORAGE_RATIO: lambda ratio, leaves: (
@@ -97,6 +98,17 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"{device}: planned with {si(planned_w, 'W')} ({basis}); another source gives {si(other_w, 'W')} ({what}): "
         "confirm feeds and cooling"
     ),
+    PlanNoteKind.CIRCUIT: lambda plug, pdu: (
+        f"with breaker and outlet{f' for plug {plug}' if plug else ''}, one for each {pdu}"
+    ),
+    PlanNoteKind.FEED_TRANSFER: lambda rated_w: (
+        f"{si(rated_w, 'W')}, in front of a PDU, if servers are to run on after the loss of a feed"
+    ),
+    PlanNoteKind.RACK_TRANSFER: lambda: "1U, in each rack with a single-corded device",
+    PlanNoteKind.CABLE_MANAGER: lambda switches: f"1U, one for every {switches} switches of a rack, in free units",
+    PlanNoteKind.LAN_PORT: lambda link, what: f"{link}, with the optic or cable of that end, for {what}",
+    PlanNoteKind.OF_REPLICAS: lambda: "in front of the replicas",
+    PlanNoteKind.OF_TEAM: lambda: "on the server, free of charge: queue and log-in of the team",
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, *_: (
         f"when one feed is lost, the {device} {supplies_text(supplies, remaining, needed)}"

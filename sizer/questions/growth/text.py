@@ -248,7 +248,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
-        "All at once or in steps",
+        f"All at once or in steps, {plural(plan.n_years, 'year')}",
         (recommended, *others),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
