@@ -64,9 +64,9 @@ def _power(plan: Plan) -> Iterator[_Part]:
         circuits[pdu] += len(feeds)
         transfers[pdu] += len(feeds) if names & few else 0
     for id_, count in circuits.items():
-        of = plan.catalog.pdus[id_]
-        plug = "" if of.inlet is None else _PLUGS.get(of.inlet.value, of.inlet.value.upper())
-        yield _Part("rack and power", "Room circuit", count, PlanNoteKind.CIRCUIT, (plug, of.name))
+        kind = plan.catalog.pdus[id_]
+        plug = "" if kind.inlet is None else _PLUGS.get(kind.inlet.value, kind.inlet.value.upper())
+        yield _Part("rack and power", "Room circuit", count, PlanNoteKind.CIRCUIT, (plug, kind.name))
     for id_, count in transfers.items():
         rated = (plan.catalog.pdus[id_].capacity_w.value,)
         yield _Part("rack and power", "Static transfer switch", count, PlanNoteKind.FEED_TRANSFER, rated)

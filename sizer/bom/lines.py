@@ -56,7 +56,7 @@ def warnings(
             ends = tuple(_end_warnings(item, successor, quote_date, bill.valid_until, needed_by))
             if item.end_of_sale is None and item.end_of_service is not None:
                 found[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
-            elif item.end_of_sale is None and isinstance(item, Device | Nic) and is_sold(catalog, item, quote_date):
+            elif isinstance(item, Device | Nic) and not (item.end_of_sale or _is_past(item, catalog, quote_date)):
                 unconfirmed[item.name] = None
             found.update(dict.fromkeys(ends))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
@@ -69,6 +69,11 @@ def warnings(
     else:
         found.update(dict.fromkeys(_delivery_warnings(shipped, catalog, quote_date, needed_by)))
     return tuple(found)
+
+
+def _is_past(item: Item, catalog: Catalog, day: datetime.date | None) -> bool:
+    """Whether an item is a GPU server that is past its generation, which the answer says in its first sentences."""
+    return isinstance(item, Server) and item.role == "gpu" and not is_sold(catalog, item, day)
 
 
 def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Numbered:
