@@ -109,7 +109,13 @@ _GUIDE = (
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
     _ChapterPlan("facility", "Power and racks", short_chapters.facility, applies=_has_racks),
     _ChapterPlan("bill", "Bill of materials", bill.content),
-    _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
+    _ChapterPlan(
+        "growth",
+        "Growth",
+        growth.content,
+        # A plan of purchases says more.
+        applies=lambda context: _is_cluster(context) and not short_chapters.purchases_applies(context),
+    ),
     _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
     _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_operated),
     _ChapterPlan("acceptance", "Acceptance test", short_chapters.acceptance),

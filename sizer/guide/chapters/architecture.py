@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.quantities import grouped, significant
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
+from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software
 from sizer.drawings.datapath import datapath
 from sizer.drawings.node import node, node_caption
@@ -120,7 +120,6 @@ def architecture(context: GuideContext) -> dict[str, Any]:
         "picture": picture(design),
         "devices": component_table(design, context.catalog),
         "node": drawn("node", node(design), node_caption(design)),
-        "processor_text": processor_text(context),
         "networks": list(network_sections(design, context.catalog)),
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
@@ -149,26 +148,6 @@ def _network_texts(net: Network, design: DesignAnswer, catalog: Catalog) -> Iter
     for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
         if note:
             yield words.sentence(note)
-
-
-def processor_text(context: GuideContext) -> str:
-    """Load of the host processors, and whether they are the bottleneck."""
-    limited = [answer.workload.name for answer in context.answers if answer.bottleneck == "decode"]
-    if limited:
-        return (
-            f"Sample preparation on the host is the bottleneck of {words.listed(limited)}. "
-            "More cores, or compressed images decoded on the GPU, would raise the rate."
-        )
-    if all(answer.kind.trains_language for answer in context.answers):
-        return "The host processors read token records, which takes under 0.1 % of their time."
-    if context.only_serves:
-        return "The host processors divide texts into tokens and schedule requests."
-    load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
-    steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
-    return (
-        f"What the host processors do for a sample ({'; '.join(steps)}) uses {words.estimate(load, '%')} of them; "
-        f"they are not the bottleneck{' at the expected rate' if float(load.high) >= 1 else ''}."
-    )
 
 
 def software(context: GuideContext) -> dict[str, Any]:
