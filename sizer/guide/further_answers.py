@@ -25,7 +25,7 @@ from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.sizing.design.spares import spare_servers
-from sizer.sizing.design.storage_need import RateNeed
+from sizer.sizing.reasons import RateNeed
 
 # Of a need, beyond which a reader is told that less would do.
 _MUCH = 10
