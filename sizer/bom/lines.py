@@ -19,6 +19,7 @@ from sizer.bom.prices import PriceBook, unfitted
 from sizer.catalog.items import Item
 from sizer.catalog.labels import capital, memory_size
 from sizer.catalog.model import Catalog
+from sizer.catalog.sale import is_sold
 from sizer.catalog.schema import Device, Nic, Pdu, Port, Rack, Server, Software, Storage, Support
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import CATEGORIES, Component
@@ -55,7 +56,7 @@ def warnings(
             ends = tuple(_end_warnings(item, successor, quote_date, bill.valid_until, needed_by))
             if item.end_of_sale is None and item.end_of_service is not None:
                 found[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
-            elif item.end_of_sale is None and isinstance(item, Device | Nic):
+            elif isinstance(item, Device | Nic) and not (item.end_of_sale or _is_past(item, catalog, quote_date)):
                 unconfirmed[item.name] = None
             found.update(dict.fromkeys(ends))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
@@ -68,6 +69,11 @@ def warnings(
     else:
         found.update(dict.fromkeys(_delivery_warnings(shipped, catalog, quote_date, needed_by)))
     return tuple(found)
+
+
+def _is_past(item: Item, catalog: Catalog, day: datetime.date | None) -> bool:
+    """Whether an item is a GPU server that is past its generation, which the answer says in its first sentences."""
+    return isinstance(item, Server) and item.role == "gpu" and not is_sold(catalog, item, day)
 
 
 def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Numbered:
@@ -266,6 +272,7 @@ def bill(
     needed_by: datetime.date | None = None,
     is_documented: bool = True,
     server: Server | None = None,
+    provided: Sequence[BillLine] = (),
 ) -> Bill:
     """Bill of one design.
 
@@ -275,15 +282,16 @@ def bill(
     on which everything must be there; lead times and ends of sale and service are judged by it. ``is_documented``:
     false for a design beside the one described: an override of an item that it does not have is passed over.
     ``server``: the GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue
-    has it. Returns lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are
-    over what is bought: existing equipment is not, options are not chosen, and others deliver what is by others. Raises
-    RequestError if a documented design does not have what the quote overrides, or a quantity fits no single line.
+    has it. ``provided``: lines of what the customer provides. Returns lines in the order of ``CATEGORIES``, equal items
+    of one status and note on one line. Totals are over what is bought: existing equipment is not, options are not
+    chosen, and others deliver what is by others. Raises RequestError if a documented design does not have what the
+    quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
     lines = [_line(part, roles, catalog, book, currency, has_memory, server) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
-    lines += added(quote, quote_date)
+    lines += [*provided, *added(quote, quote_date)]
     made = Bill(
         currency=currency,
         lines=tuple(_numbered(lines)),

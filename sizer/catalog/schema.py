@@ -72,6 +72,7 @@ class Device(items.Item):
     power_high_w: Sourced[items.Watts] | None = None
     power_inlets: Sourced[items.CountOrZero] | None = None
     inlet_kind: Sourced[PowerInletId] | None = None
+    supply_w: Sourced[items.Watts] | None = None  # rating of one power supply
     supplies_needed: Sourced[items.Count] | None = None  # power inlets that carry its full draw; absent: not published
     liquid_heat_fraction: Sourced[items.Fraction] | None = (
         None  # of its heat that a coolant carries; absent: air-cooled

@@ -29,6 +29,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, as_billed, offered
 from sizer.sizing.result import DecisionOption, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.servers_needed import fewest_servers
 from sizer.workload.request import Loss
 
 T = TypeVar("T")
@@ -170,6 +171,18 @@ class GuideContext:
     data = _of_result(lambda self: data_plan(self.evaluated))
     # Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design.
     team = _of_result(lambda self: team_answer(self.evaluated))
+
+    @_of_result
+    def servers_of_runs(self) -> int:
+        """Fewest servers of the design that meet the targets of its workloads where no team shares them."""
+        alone, first = self.result.request.model_copy(update={"team": None}), self.evaluated.workloads[0]
+        if first is None:
+            return self.design.n_servers
+        found = fewest_servers(
+            alone, first.works, self.design.platform, self.design.n_servers, self.catalog, self.evaluated.calibration
+        )
+        return found or self.design.n_servers
+
     # Cost of owning the design over the years; None where the request does not ask for it.
     ownership = _of_result(lambda self: ownership(self.result))
     # Renting compared with buying; None where the request has no rental offer.

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from html import escape
 
+from sizer.bom.bill import BY_OTHERS
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog, statements
 from sizer.guide.acceptance.tests import acceptance_tests
 from sizer.perf.stage_capacity import Capacity
+from sizer.physical.notes import PlanNoteKind
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.present.availability import missing_spares_text
 from sizer.present.text.assumptions import values_to_confirm
@@ -30,6 +32,8 @@ _LONGEST_S, _LEAST_BYTES_PER_S, _MOST_W = 1e6 * 86_400, 1.0, 1e10
 _ROUNDED = 1e-6
 # Width of an interval over that of its named parts; hosts and exchange add little.
 _UNEXPLAINED = 1.1
+# Devices that a transfer switch keeps running.
+_TO_TRANSFER = {PlanNoteKind.SINGLE_CORDED, PlanNoteKind.FEW_SUPPLIES}
 _HALF_A_CENT = Decimal("0.005")
 # What only somebody who read everything could say.
 _NOBODY = re.compile(r"[Nn]o source (?:gives|says|states|prints|describes)")
@@ -175,6 +179,10 @@ def _told(result: SizingResult) -> Iterator[str]:
         is_met = answer.target_check is CheckResult.MET and late and waits.probability < result.request.confidence
         if is_met and not missing_spares_text(result.design, answer):
             yield f"{answer.workload.name} needs spare servers that the bill lacks, and does not say so"
+    warned = {one.kind for one in result.design.plan.warnings}
+    lines = result.design.bill.part("rack and power").lines
+    if warned & _TO_TRANSFER and not any(line.status == BY_OTHERS for line in lines):
+        yield "transfer switches are advised, of which the bill has no line"
     newer = None if can_be_bought(result.design, result.design.plan.catalog, result.request.date) else result.newer
     if newer is not None and newer.value is not None and newer.value.design.name not in proposal_text(result):
         yield f"{newer.value.design.name} does the work with what is sold, and the first page does not say so"

@@ -3,17 +3,21 @@
 import math
 from collections.abc import Iterator
 
-from sizer.base.quantities import by_count, grouped, si
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.bom.bill import BillWarningKind
+from sizer.guide.chapters.team import taking_turns, turns_text
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
+from sizer.present.bill_tables import category_prices
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import delivery_sentences, not_ordered, service_end_sentences
 from sizer.present.text.layouts import unused_gpus_text
-from sizer.present.text.money import budget_text, price_range_text
+from sizer.present.text.limits import budget_likely_text
+from sizer.present.text.money import price_range_text
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.verdict import rented_run_text, served_cautions, site_texts
+from sizer.present.text.warnings import storage_need_sentences
 from sizer.questions.data.text import filling_text
 from sizer.questions.failures.text import tolerated_sentence
 from sizer.questions.growth.text import demand_text, limit_texts, recommendation
@@ -21,6 +25,26 @@ from sizer.questions.maximum.text import binding_limit_sentences
 from sizer.questions.ownership.text import owning_text
 from sizer.questions.rent.rent_or_buy import offer_text
 from sizer.sizing.design.spares import spare_servers
+from sizer.sizing.reasons import RateNeed
+
+# Of a need, beyond which a reader is told that less would do.
+_MUCH = 10
+# Parts of which a design may have one only.
+_SINGLE_POINTS = {
+    "leaf": "the switch of the compute fabric",
+    "front-end-switch": "the switch of the storage front end",
+    "gateway": "the gateway",
+}
+SINGLE_POINTS_REMEDY = "accept the outage until the repair, keep a spare on site, or have the design sized for the loss"
+
+
+def single_points(context: GuideContext) -> list[str]:
+    """Parts besides servers whose loss stops everything."""
+    return [
+        _SINGLE_POINTS[case.key]
+        for case in context.failures
+        if case.key in _SINGLE_POINTS and case.rate_is_known and not any(case.share)
+    ]
 
 
 def further_answers(context: GuideContext) -> list[str]:
@@ -48,15 +72,23 @@ def decisions(context: GuideContext) -> list[str]:
             f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
             f"with {surer.name} ({price_range_text(surer)})."
         )
+    if taking_turns(context):
+        found.append(f"Training and team {'. '.join(turns_text(context))}.")
     if rented := rented_run_text(result):
         found.append(f"Rent or buy: {words.inside_sentence(rented)}")
     if other := other_parts(context):
         found.append(other)
     elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
         found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
+    need = design.storage_need
+    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.nodes > need.nodes_for_capacity:
+        price = category_prices(result, context.catalog, result.request.currency).get("storage", "")
+        found.append(f"Storage{f' of {price}' if price else ''}: {storage_need_sentences(design)[0]}")
     if few_supplies_text(design.plan):
         ways = words.listed(feed_loss_remedies(design.plan), "or")
         found.append(f"Power feeds, before they are ordered: {ways}, or accept that servers stop with a feed.")
+    if names := single_points(context):
+        found.append(f"Single points, {words.listed(names)}: {SINGLE_POINTS_REMEDY}.")
     if remedy := spare_remedy(context):
         found.append(f"Spares: {remedy}, or accept that the job waits for the repair.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
@@ -75,6 +107,10 @@ def other_parts(context: GuideContext) -> str:
         return ""
     gone = not_ordered(context.design, context.result.request.date)
     why = f"{words.listed(gone)} {by_count(len(gone), 'is', 'are')} no longer sold; " if gone else ""
+    needs = [(float(one.throughput.value), one.required_samples_per_s) for one in context.answers]
+    ahead = [rate / need for rate, need in needs if need]
+    if not why and context.design.n_servers == 1 and ahead and (times := min(ahead)) >= _MUCH:
+        why = f"the smallest server with the parts asked for does {significant(times, 2)} times the need; "
     other = f"{option.design.name} ({price_range_text(option.design)})"
     mine = price_range_text(context.design)
     return f"Parts: {why}allow {other}, or keep to the parts asked for ({mine})."
@@ -155,12 +191,9 @@ def _maximum(context: GuideContext) -> Iterator[str]:
 
 def _budget(context: GuideContext) -> Iterator[str]:
     """How likely the budget is kept, where prices are missing."""
-    for check in context.design.checks:
-        if likely := budget_text(check):
-            budget = words.money(
-                words.whole(context.result.request.limits.budget or 0), context.result.request.currency
-            )
-            yield f"Budget of {budget}: {likely}."
+    request = context.result.request
+    if request.limits.budget is not None and (likely := budget_likely_text(context.result)):
+        yield f"Budget of {words.money(words.whole(request.limits.budget), request.currency)}: {likely}."
 
 
 def _losses(context: GuideContext) -> Iterator[str]:

@@ -60,6 +60,11 @@ def _performs(context: GuideContext) -> bool:
     return _is_cluster(context) or context.serves
 
 
+def _is_operated(context: GuideContext) -> bool:
+    """Whether there is more to run than one training: several servers, requests, or jobs of a team."""
+    return _performs(context) or team.applies(context)
+
+
 def _has_racks(context: GuideContext) -> bool:
     return not context.design.is_workstation
 
@@ -104,9 +109,15 @@ _GUIDE = (
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
     _ChapterPlan("facility", "Power and racks", short_chapters.facility, applies=_has_racks),
     _ChapterPlan("bill", "Bill of materials", bill.content),
-    _ChapterPlan("growth", "Growth", growth.content, applies=_is_cluster),
+    _ChapterPlan(
+        "growth",
+        "Growth",
+        growth.content,
+        # A plan of purchases says more.
+        applies=lambda context: _is_cluster(context) and not short_chapters.purchases_applies(context),
+    ),
     _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
-    _ChapterPlan("operation", "From plan to operation", operation.content, applies=_performs),
+    _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_operated),
     _ChapterPlan("acceptance", "Acceptance test", short_chapters.acceptance),
     _ChapterPlan("risks", "Risks and next steps", risks.content),
     _ChapterPlan(
@@ -135,7 +146,7 @@ _ENGINEER = (
     ),
     _ChapterPlan("data", "Data", engineer_short.data, applies=lambda context: not context.only_serves),
     _ChapterPlan("engineer-team", "Team", engineer_short.team_chapter, applies=team.applies),
-    _ChapterPlan("racks", "Feeds, cables and room", engineer_short.racks, applies=_has_racks),
+    _ChapterPlan("racks", "Feeds and cables", engineer_short.racks, applies=_has_racks),
     _ChapterPlan("engineer-operation", "Operation", engineer_operation.content),
     _ChapterPlan(
         "engineer-purchases", "Growth plan", engineer_short.purchases, applies=engineer_short.purchases_applies

@@ -279,7 +279,7 @@ def _data_lines(answer: WorkloadAnswer, size: str) -> list[str]:
     if answer.kind.trains_language:
         return [f"  data         {answer.dataset.name}, {size}, {each} per token"]
     access = f"{name(answer.workload.access)}, {name(answer.workload.cache)}"
-    basis = f" (assumed: as of {answer.dataset.name})" if assumes_sample_size(answer.workload) else ""
+    basis = " (assumed: as of the data set of published runs)" if assumes_sample_size(answer.workload) else ""
     return [f"  data         {size}, {each} per sample{basis}", f"  access       {access}"]
 
 

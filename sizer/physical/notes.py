@@ -123,6 +123,14 @@ class PlanNoteKind(Enum):
     SINGLE_SERVER = "single-server"
     STANDBY_HEAD = "standby-head"  # hosts from which on a second one is planned
     # Cautions of a building plan.
+    # What the customer provides.
+    CIRCUIT = "circuit"  # plug, PDU
+    FEED_TRANSFER = "feed-transfer"  # rating of a PDU [W]
+    RACK_TRANSFER = "rack-transfer"
+    CABLE_MANAGER = "cable-manager"  # switches that share one
+    LAN_PORT = "lan-port"  # link, what it joins
+    OF_REPLICAS = "of-replicas"
+    OF_TEAM = "of-team"
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device
     DRIVES_UNKNOWN = "drives-unknown"  # of a server

@@ -129,6 +129,8 @@ def price_note(bill: Bill) -> str:
     """What the amounts of a bill are, and what is not in them."""
     if bill.is_customer_copy:
         kind = "Prices without taxes, freight and duties"
+    elif bill.has_discount and not bill.net_total.amount:
+        kind = "No line has a published price; the range is before discounts, and without taxes, freight and duties"
     elif bill.has_discount:
         kind = "Net prices after the discounts shown, without taxes, freight and duties"
     elif bill.net_total.amount:
@@ -196,7 +198,7 @@ def part_number(line: BillLine) -> Cell:
 
 def _description(line: BillLine, documents: Container[str]) -> Cell:
     notes = list(filter(None, (note_text(line),)))
-    if line.status in STATUS_WORDS:
+    if line.status in STATUS_WORDS and line.status != "by others":  # the price says it
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()
     where = f"price of {line.price_date}" if line.price_date else ""

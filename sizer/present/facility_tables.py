@@ -282,6 +282,8 @@ def _pdu_text(result: SizingResult) -> str:
         "N+1": "one more in each rack than its load needs",
         "N": "none to spare in a rack",
     }[design.platform.site.feeds]
+    if sum(counts.values()) == 2 and design.platform.site.feeds == "2N":
+        rule = "one on each feed"
     return f"{words.listed(texts)}, {rule}{_smaller_pdu_text(design.plan, design.platform.site)}"
 
 

@@ -32,11 +32,10 @@ def test_a_device_without_known_inlets_loads_both_feeds_with_its_full_draw():
     ("server", "feeds", "expected"),
     [
         # DGX H100, user guide: six supplies, 4+2. Three remain on one of two feeds; four on two of three.
-        # Four carry its 10.2 kW, so three carry three quarters: 7.65 kW.
-        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, 3, 7650.0)]),
-        # DGX B200: 5+1. Of three to five feeds the worst loss takes two, so that six are needed. Three
-        # carry three fifths of 14.3 kW: 8.58 kW.
-        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, 6, 8580.0)]),
+        # Three supplies of 3,300 W carry 9.9 kW of its 10.2 kW.
+        ("dgx-h100", "2N", [("DGX H100", 6, 3, 4, 3, 9900.0)]),
+        # DGX B200: 5+1 of 3,300 W. Of three to five feeds the worst loss takes two, so that six are needed.
+        ("dgx-b200", "2N", [("DGX B200", 6, 3, 5, 6, 9900.0)]),
         # No feed may be lost: nothing is promised.
         ("dgx-h100", "N", []),
         # XE9680: 3+3, but the GPUs are throttled when two or more of six fail, so its full draw takes five. Three

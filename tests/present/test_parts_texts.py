@@ -18,7 +18,7 @@ def test_the_feeds_say_what_a_loss_stops_and_how_many_feeds_avoid_it() -> None:
     text = feeds_sentence(plan)
     assert "3 of 6" in text
     assert "six feeds" in text
-    assert "8.58" in text
+    assert "9.90" in text
 
 
 def test_a_full_switch_is_told() -> None:

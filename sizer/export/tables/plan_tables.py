@@ -12,6 +12,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.labels import capital
 from sizer.catalog.links import PowerInlet
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Cable
 from sizer.export.files import TO_BE_QUOTED
 from sizer.export.tables.table import AT_LEAST, Number, Row, Sheet, SheetColumn, csv_bytes, record_sheet, semicolon_list
 from sizer.physical.networks.addresses import Address, address_plan
@@ -92,7 +93,21 @@ class _Cable:
             notes_text(choice.notes),
             f"ask the vendor: {question_text(choice.question)}" if choice.question is not None else "",
             "" if self.link.a.item else "far end provided by others",
+            "one leg of the splitter stays free: cap and label it" if self.splits and self.parts[0][1] == 1 else "",
         )
+
+    @property
+    def splits(self) -> int:
+        """Ports of a cage that one whole cable serves, where these are several; else 0."""
+        first = self.parts[0][0] if self.parts and not self.link.cable.modules else None
+        return first.ports_each if isinstance(first, Cable) and first.ports_each > 1 else 0
+
+    def cage(self, side: int) -> str:
+        """Cage and port in it as twin-port devices are labelled, "2/1"; "" where a cage has one port."""
+        ends = self.link.cable.modules
+        each = ends[side][1] if ends else self.splits * side  # a splitter's plug is the switch's
+        number = "".join(filter(str.isdigit, (self.link.a, self.link.z)[side].port.rpartition("-")[2]))
+        return f"{(int(number) - 1) // each + 1}/{(int(number) - 1) % each + 1}" if each > 1 and number else ""
 
 
 def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
@@ -111,7 +126,9 @@ def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
         SheetColumn("Cable", lambda cable: cable.link.id),
         SheetColumn("Network", lambda cable: str(cable.link.network)),
         *_end_columns("A", lambda cable: cable.link.a, hosts),
+        SheetColumn("A-Cage", lambda cable: cable.cage(0)),
         *_end_columns("Z", lambda cable: cable.link.z, hosts),
+        SheetColumn("Z-Cage", lambda cable: cable.cage(1)),
         SheetColumn("Medium", lambda cable: _MEDIA.get(cable.link.medium, cable.link.medium)),
         SheetColumn("Speed", lambda cable: cable.link.kind.name),
         # Rounded up to a tenth of a metre.

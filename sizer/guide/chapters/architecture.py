@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.quantities import grouped, significant
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, is_compressed_image
+from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software
 from sizer.drawings.datapath import datapath
 from sizer.drawings.node import node, node_caption
@@ -115,18 +115,11 @@ def _data_text(context: GuideContext) -> str:
 
 def architecture(context: GuideContext) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
-    design, platform, head = context.design, context.design.platform, context.head_node
+    design, platform = context.design, context.design.platform
     return {
         "picture": picture(design),
         "devices": component_table(design, context.catalog),
-        "head": head,
-        "n_heads": context.n_head_nodes,
-        "n_heads_spelled": words.spelled(context.n_head_nodes),
-        "has_local_data": platform.storage.kind == "local",
-        "serves_files": platform.storage.kind == "nfs-server" and platform.storage.server is not None,
-        "server_reasons": server_reasons(context),
         "node": drawn("node", node(design), node_caption(design)),
-        "processor_text": processor_text(context),
         "networks": list(network_sections(design, context.catalog)),
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
@@ -157,51 +150,6 @@ def _network_texts(net: Network, design: DesignAnswer, catalog: Catalog) -> Iter
             yield words.sentence(note)
 
 
-def server_reasons(context: GuideContext) -> list[str]:
-    """Why this server, one point each."""
-    platform = context.design.platform
-    server = platform.server
-    reasons = []
-    if server.height_u is not None:
-        units = server.height_u.value
-        gpus = words.plural(platform.gpus_per_server, "GPU")
-        density = significant(platform.gpus_per_server / units, 2)
-        height = f"{units:g} rack {words.plural_of(int(units), 'unit')}"
-        reasons.append(f"Density: {gpus} in {height}, {density} GPUs per rack unit.")
-    if server.intra_link is not None and platform.gpus_per_server > 1:
-        link = server.intra_link.value.name
-        if all(answer.workload.task != "training" for answer in context.answers):
-            reasons.append(f"GPU link: {link} connects the GPUs inside the server.")
-        elif context.design.n_servers == 1:
-            inside = "server" if context.is_single else "rack"
-            reasons.append(f"GPU link: gradients are exchanged over {link} inside the {inside}; no fabric is involved.")
-        else:
-            reasons.append(f"GPU link: servers sum gradients over {link} before they exchange them over the fabric.")
-    if server.local_storage is not None and platform.storage.kind != "local":
-        reasons.append("Local drives: for the operating system; the data set is on the shared storage.")
-    return reasons
-
-
-def processor_text(context: GuideContext) -> str:
-    """Load of the host processors, and whether they are the bottleneck."""
-    limited = [answer.workload.name for answer in context.answers if answer.bottleneck == "decode"]
-    if limited:
-        return (
-            f"Sample preparation on the host is the bottleneck of {words.listed(limited)}. "
-            "More cores, or compressed images decoded on the GPU, would raise the rate."
-        )
-    if all(answer.kind.trains_language for answer in context.answers):
-        return "The host processors read token records, which takes under 0.1 % of their time."
-    if context.only_serves:
-        return "The host processors divide texts into tokens and schedule requests."
-    load = max((answer.cpu_utilization_fraction for answer in context.answers), key=lambda load: float(load.value))
-    steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
-    return (
-        f"What the host processors do for a sample ({'; '.join(steps)}) uses {words.estimate(load, '%')} of them; "
-        f"they are not the bottleneck{' at the expected rate' if float(load.high) >= 1 else ''}."
-    )
-
-
 def software(context: GuideContext) -> dict[str, Any]:
     """What ``sections/software.html`` prints."""
     design, catalog = context.design, context.catalog
@@ -213,13 +161,6 @@ def software(context: GuideContext) -> dict[str, Any]:
         "stacks": stacks_table(design),
         "releases": releases_text(design, catalog),
         "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
-        "has_scheduler": "slurm" in items,
-        "is_shared": context.design.platform.storage.kind != "local",
-        "has_portal": "data-scientist-portal" in items,
-        "has_containers": bool({"ngc-containers", "rocm-containers"} & items),
-        "has_user_containers": bool({"singularity", "enroot-pyxis"} & items),
-        "is_single": context.is_single,
-        "serves": context.only_serves,
         "runs_resnet": any(answer.dnn.id == "resnet50" for answer in context.answers),
     }
 

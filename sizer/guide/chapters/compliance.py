@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sizer.base.quantities import NARROW_SPACE, plain, si, significant, stated
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
+from sizer.guide.chapters.team import taking_turns, turns_text
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
@@ -25,6 +26,9 @@ from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import TierContent
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.platform_columns import node_rates, node_write_rates, rate_is_unknown, write_rate_is_unknown
+
+# Who asks for even odds has what is asked with them.
+_EVEN = 0.5
 
 
 def compliance_table(context: GuideContext) -> Table:
@@ -86,7 +90,9 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             target_rate = answer.workload.target.samples_per_s or 0.0
             rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
-        is_even = words.is_even(answer.probability)
+        if answer in taking_turns(context):
+            chance += "; alone on its GPUs, in turns with the team"
+        is_even = words.is_even(answer.probability) and context.result.request.confidence > _EVEN
         # On condition of its first tokens, which a measurement settles.
         is_late = any(answer is late for late in design.late)
         is_met = None if is_late else answer.target_check.is_met
@@ -99,7 +105,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
         is_met = False if design.target_check is CheckResult.NOT_MET else None
-    is_even = words.is_even(design.probability)
+    is_even = words.is_even(design.probability) and context.result.request.confidence > _EVEN
     yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance", is_even)
 
 
@@ -121,14 +127,19 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
     answer = context.team
     if answer is None:
         return
-    run, demand = answer.run, answer.run.demand
+    run, demand, turns = answer.run, answer.run.demand, taking_turns(context)
     if answer.model.case.queue:
         kind = least_served(run, answer)
         text = f"{words.percent(kind.share_within)} or more of each job type; lowest: {kind.name}"
+        text += f"; while {words.listed([one.workload.name for one in turns])} does not run" if turns else ""
         yield Requirement(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
         text = words.plural(run.n_gpus, "GPU")
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
+    if turns:
+        yield Requirement("Training and team at the same time: not asked", turns_text(context)[0], None, "summary")
+    if demand.worst_bytes_per_s <= 0 and any(job.is_uncounted for job in answer.model.jobs):
+        yield Requirement("Reads of the team's jobs", "not stated: no job names what it runs", None, "team")
     if demand.worst_bytes_per_s > 0:
         more = [job.job.name for job in answer.model.jobs if job.is_uncounted]
         reads = f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}"

@@ -22,9 +22,7 @@ from sizer.sizing.result import STAGES, DesignAnswer
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/growth.html`` prints."""
-    plan = context.growth_plan[0] if context.result.request.growth is not None else None
     return {
-        "has_plan": plan is not None,
         "grows_by": "servers and storage nodes" if counts_nodes(context.design.platform.storage) else "servers",
         "limits": limits_table(context.design, context.result.request.limits.rack_power_w),
     }

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sizer.base import units
-from sizer.base.quantities import by_count
+from sizer.base.quantities import by_count, grouped
 from sizer.calibrate.cases import link_level
 from sizer.guide.acceptance.tests import load_test_options
 from sizer.guide.context import GuideContext
-from sizer.guide.engineer.operation import phases_table, roles_table
+from sizer.guide.engineer.operation import phases_table
 from sizer.physical.networks.ports import nodes_of
 from sizer.present.text.layouts import recompute_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -36,9 +36,10 @@ _SLACK = 1.2
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/operation.html`` prints."""
-    design = context.design
+    design, performs = context.design, context.serves or not context.is_single
     return {
-        "phases": phases_table(design, context.data.ingest, context.head_node is not None),
+        # Of one server without models in use the engineer's file has them.
+        "phases": phases_table(design, context.data.ingest, context.head_node is not None) if performs else None,
         "management": management_text(context),
         "mount": mount_line(design),
         "network": list(network_settings(design)),
@@ -48,7 +49,6 @@ def content(context: GuideContext) -> dict[str, Any]:
             for number, answer in enumerate(context.answers)
             if (number == 0 or answer.serving is not None) and (script := job_script(context, answer))
         ],
-        "duties": roles_table(context.head_node is not None, serves=context.only_serves),
     }
 
 
@@ -56,19 +56,33 @@ def management_text(context: GuideContext) -> str:
     """What the management servers of the design do, and what more of them would add."""
     count = context.n_head_nodes
     if not count:
+        if context.result.request.team is not None:
+            return (
+                "Users log in to the server itself, which queues their jobs with Slurm (free of charge): controller "
+                "and node on one machine, GPUs as a counted resource, a partition for each kind of job, and limits of "
+                "memory and cores, so that no job slows another. While the server is down, nothing runs."
+            )
         return "No server is there for management alone: each starts its replicas when it starts."
+    shared = (
+        " Keep homes and the state of the scheduler on storage that both reach, and confirm failover and its licence "
+        "with the vendor of the cluster manager."
+    )
     if count > 2:
         return (
             "Two of the management servers are head nodes in redundancy: deployment, scheduler and homes move to the "
             f"second when the first fails. {by_count(count - 2, 'The third one takes', 'The others take')} log-ins, "
-            "builds and monitoring, so that users do not slow the scheduler."
+            f"builds and monitoring, so that users do not slow the scheduler.{shared}"
         )
     if count == 2:
         return (
             "Two head nodes in redundancy run deployment, scheduler and homes; the second one takes log-ins and "
-            "monitoring as long as the first works."
+            f"monitoring as long as the first works.{shared}"
         )
-    text = "One management server runs deployment, scheduler, homes, log-ins and monitoring"
+    platform = context.design.platform
+    serves = platform.storage.kind == "nfs-server" and platform.storage.server is not None
+    text = (
+        f"One management server runs deployment, scheduler, homes, log-ins{', files' if serves else ''} and monitoring"
+    )
     built = context.built
     if built is None:
         return f"{text}; while it is down, running jobs continue and no new one starts."
@@ -95,7 +109,12 @@ def network_settings(design: DesignAnswer) -> Iterator[str]:
         return
     if kind.is_infiniband:
         rails = " in each rail" if max(net.rails for net in design.quantities.networks) > 1 else ""
-        yield f"InfiniBand: one subnet manager and a standby{rails}; MTU 4,096; adaptive routing on where available."
+        fabrics = [net for net in design.quantities.networks if net.kind.is_infiniband and int(net.leaves[0])]
+        own = ", those of the storage included" if len(fabrics) > 1 else ""
+        yield (
+            f"InfiniBand: one subnet manager{rails} of each fabric{own}, with a standby on another switch or the head "
+            "node; MTU 4,096; adaptive routing on where available."
+        )
         yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
     elif link_level(kind.id).endswith("/rdma"):
         yield (
@@ -129,7 +148,8 @@ def _collective_settings(design: DesignAnswer) -> Iterator[str]:
 def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
     """A batch script that tests the collectives and starts the workload; "" without the scheduler."""
     design, items = context.design, _items(context.design)
-    if "slurm" not in items or answer.serving is not None:
+    has_queue = "slurm" in items or context.result.request.team is not None
+    if not has_queue or answer.serving is not None:
         return "" if answer.serving is None else _serve_command(design, answer)
     per_node = design.platform.gpus_per_server // nodes_of(design.platform.server)
     hosts = -(-design.gpus_at_work(answer) // per_node)
@@ -140,6 +160,7 @@ def job_script(context: GuideContext, answer: WorkloadAnswer) -> str:
         f"#SBATCH --ntasks-per-node={per_node}",
         f"#SBATCH --gpus-per-node={per_node}",
         "#SBATCH --exclusive",
+        *(["#SBATCH --requeue"] if answer.job is not None else []),
         *([f"#SBATCH --time={_limit(answer)}"] if answer.time is not None else []),
         "",
         *_collective_settings(design),
@@ -172,11 +193,14 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     own = f"{visible}={','.join(map(str, range(gpus)))} " * several
     further = "\n# Each further replica of a server takes the next GPUs and the next port." * several
     where = "that has its session's prefix" if found.prefix_bytes else "with the fewest in flight"
-    model, length = f"/models/{_slug(answer.dnn.name)}", math.floor(found.longest_tokens)
+    model, work = f"/models/{_slug(answer.dnn.name)}", found.work
+    # Twice a long request, as a power of two: the first release of a model may take less than its later ones.
+    long = [work.length_at(name, 95) or getattr(work, f"{name}_tokens") for name in ("input", "output")]
+    length = min(math.floor(found.longest_tokens), 2 ** math.ceil(math.log2(2 * sum(long))))
     running, is_narrow = max(1, math.floor(found.most_concurrent / found.data)), found.cache == "fp8"
     options = "\n# options.yaml: kv_cache_config.dtype: fp8" * is_narrow
     options += "\n# options.yaml: enable_attention_dp: true" * (found.data > 1)
-    work, adapters, guesses = found.work, found.work.adapters > 0, found.deployment.is_speculative
+    adapters, guesses = work.adapters > 0, found.deployment.is_speculative
     options += "\n# options.yaml: speculative_config: {decoding_type: MTP, num_nextn_predict_layers: 3}" * guesses
     options += f"\n# options.yaml: lora_config.max_lora_rank: {work.adapter_rank}" * adapters
     nodes, own_groups = found.servers_of_replica, found.data // found.servers_of_replica
@@ -222,7 +246,7 @@ def _serve_command(design: DesignAnswer, answer: WorkloadAnswer) -> str:
     )
     return (
         f"# one of {found.replicas}; the load balancer sends each request to the replica {where}.\n"
-        "# The longest context is what the model and the memory take; longer requests are refused."
+        f"# Longer requests are refused; model and memory take {grouped(math.floor(found.longest_tokens))} tokens."
         f"{further}{each * (nodes > 1)}\n"
         f"{own}{_lines(parts[0], parts[1:])}{options if found.engine == 'TensorRT-LLM' else ''}"
     )

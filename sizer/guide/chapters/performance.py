@@ -13,9 +13,7 @@ from sizer.present.performance_tables import figures_table, layout_table, models
 from sizer.present.serving_charts import memory_drawing, serving_charts
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.layouts import rate_basis_text, unused_gpus_text
-from sizer.present.text.verdict import meets_text
 from sizer.present.workload_charts import figure_of, workload_data
 from sizer.sizing.result import DesignAnswer, NearbyMeasurement, WorkloadAnswer
 
@@ -143,7 +141,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     predicted = [answer for answer in context.answers if answer.rate_is_predicted]
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
-        "confidence": confidence_texts(context.result),
         "models": models_table(context.answers)
         if sum(one.serving is not None for one in context.answers) > 1
         else None,
@@ -160,7 +157,6 @@ def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> dic
     height = _LOW_CURVE_PX if trains_language else _CURVE_PX
     return {
         "name": answer.workload.name,
-        "verdict": meets_text(context.result, answer),
         "serving": serving_tables(design, answer, number, elsewhere=_ELSEWHERE),
         "bottleneck": "" if answer.serving is not None else result_text.limit(answer, named=False),
         "cold_epoch": result_text.cold_epoch(answer) if has_rates and answer.time is not None else "",

@@ -9,7 +9,7 @@ from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import spare_remedy
+from sizer.guide.further_answers import SINGLE_POINTS_REMEDY, single_points, spare_remedy
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
@@ -38,12 +38,6 @@ _ABOUT_SALE = (
 )
 # Bytes of a sample over those of the network's input beyond which reading whole samples decides the storage.
 _MUCH_READ = 10
-# Parts of which a design may have one only.
-_SINGLE_POINTS = {
-    "leaf": "the switch of the compute fabric",
-    "front-end-switch": "the switch of the storage front end",
-    "gateway": "the gateway",
-}
 # Risks of a date of need, with the recommended action.
 _OF_NEED = {
     BillWarningKind.TOO_LATE: ("Late delivery", "ask for a faster delivery, or agree on a later date"),
@@ -190,16 +184,9 @@ def _late_purchases(context: GuideContext) -> Iterator[Risk]:
 
 def _single_points(context: GuideContext) -> Iterator[Risk]:
     """Parts besides servers whose loss stops everything."""
-    names = {
-        case.key: _SINGLE_POINTS[case.key]
-        for case in context.failures
-        if case.key in _SINGLE_POINTS and case.rate_is_known and not any(case.share)
-    }
-    if names:
+    if names := single_points(context):
         yield Risk(
-            "Single points of failure",
-            f"nothing runs without {words.listed(names.values(), 'or')}",
-            "accept the outage until the repair, keep a spare on site, or have the design sized for the loss",
+            "Single points of failure", f"nothing runs without {words.listed(names, 'or')}", SINGLE_POINTS_REMEDY
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
 from sizer.drawings.racks import ASSUMED, rack_fronts
+from sizer.drawings.room import room
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
@@ -29,6 +30,8 @@ from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.design.storage_need import demand_over_time
 from sizer.workload.checkpoints import other_streams
 
+# A load that a reader must know of.
+_NEAR = 0.5
 _AREAS = {
     "network": "Networks",
     "storage": "Storage",
@@ -152,9 +155,12 @@ def facility(context: GuideContext) -> dict[str, Any]:
         read += f" {ASSUMED} Assumed: see the appendix “Values to confirm”."
     return {
         "racks": racks_table(plan),
+        "room": drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
+        if len(plan.racks) > 1
+        else None,
         "has_cables": bool(plan.n_links),
         "facility": facility_table(context.result, context.catalog),
-        "feeds": feeds_sentence(plan),
+        "feeds": feeds_sentence(plan, with_remedies=False),
         # Devices with too few supplies are named before the table.
         "warnings": note_sentences(note for note in plan.warnings if note.kind is not PlanNoteKind.FEW_SUPPLIES),
         "fronts": [
@@ -184,8 +190,11 @@ def purchases(context: GuideContext) -> dict[str, Any]:
         "findings": findings(plan, growth, catalog),
         "other_design": differences_from_design(growth, context.design),
         "purchases": purchases_table(growth, catalog, currency),
-        "options": sequences_table(growth, plan, currency),
-        "limits": limits_table(growth.limits, plan.n_years),
+        "options": None if context.is_single else sequences_table(growth, plan, currency),
+        # Of one server the limits that a year comes near to.
+        "limits": limits_table(
+            [one for one in growth.limits if not context.is_single or max(one.loads) >= _NEAR], plan.n_years
+        ),
     }
 
 

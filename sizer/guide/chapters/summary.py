@@ -1,10 +1,11 @@
 """Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import floor
 from typing import Any
 
-from sizer.base.quantities import duration, grouped, plain, si
+from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.guide.chapters.performance import outside_text
 from sizer.guide.context import GuideContext
 from sizer.guide.further_answers import cautions, decisions, further_answers, further_needs
@@ -26,6 +27,8 @@ from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought, names_no_parts
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -103,7 +106,7 @@ def options_table(context: GuideContext) -> Table:
     if context.built is not None:
         is_sure = (context.built.design.probability or 0.0) >= USUAL_CONFIDENCE
         sure = "at least 90\u202f% confidence, " if is_sure else ""
-        spare = ", one server in reserve (rates and times while it works; targets also hold without it)"
+        spare = ", one server in reserve"
         reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
         notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
@@ -133,6 +136,7 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
             label, value, of_what = (cell.text for cell in one.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
+    yield "With one server out", (words.listed(_reduced(context, option)) if design.n_servers > 1 else "") or "none"
     yield "Price", price_range_text(design)
     yield "Racks and power", f"{result_text.racks(design)}, {result_text.power(design)}"
     yield "Main risk", _risk(design, option)
@@ -146,6 +150,20 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
     heads = _heads(design)
     yield "Switches", grouped(switches) if switches else "none"
     yield "Management", words.plural(heads, "server") if heads else "none"
+
+
+def _reduced(context: GuideContext, option: DecisionOption) -> Iterator[str]:
+    """What each workload does with one server fewer, and how likely it meets its target."""
+    result = replace(context.result, request=option.request, design=option.design)
+    for model in EvaluatedDesign(result, context.catalog).workloads:
+        if model is None or model.is_open:
+            yield words.NOT_KNOWN
+            continue
+        run = model.run_on([model.n_servers - 1])
+        for one in smaller_sizes(run, model.platform, model.n_servers, context.catalog, is_open=False):
+            does = f"{significant(one.samples_per_s)} {words.sample_unit(model.work.dnn)}"
+            does = duration(one.time_s) if model.is_timed and one.time_s is not None else does
+            yield f"{does}, {words.chance(one.probability)}"
 
 
 def _heads(design: DesignAnswer) -> int:

@@ -1,10 +1,12 @@
 """Chapter on the team: its jobs, their queue wait, their reads, and GPU utilization."""
 
+from math import isfinite
 from typing import Any
 
-from sizer.base.quantities import by_count, si
+from sizer.base.quantities import by_count, duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
+from sizer.present.text.money import range_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import (
     NEGLIGIBLE_SHARE,
@@ -15,6 +17,7 @@ from sizer.questions.team.text import (
     wait_text,
     waits_table,
 )
+from sizer.sizing.result import WorkloadAnswer
 
 
 def applies(context: GuideContext) -> bool:
@@ -30,9 +33,10 @@ def content(context: GuideContext) -> dict[str, Any]:
         "verdict": verdict(answer),
         "sizing_driver": sizing_driver(answer),
         "read_load": read_load(answer),
-        "jobs": jobs_table(answer),
+        # The team of the request says it of jobs whose reads nobody states.
+        "jobs": jobs_table(answer) if any(job.samples_per_s for job in answer.model.jobs) else None,
         "waits": waits_table(answer),
-        "sizes": sizes_table(answer),
+        "sizes": None if context.is_single else sizes_table(answer),
         "demand": demand_table(answer),
     }
 
@@ -53,13 +57,41 @@ def verdict(answer: TeamAnswer) -> str:
     )
 
 
+def taking_turns(context: GuideContext) -> tuple[WorkloadAnswer, ...]:
+    """Trainings whose sized run leaves the jobs of the team too few servers; those that a job names are among these."""
+    team, design = context.team, context.design
+    if team is None:
+        return ()
+    jobs = {one.workload for one in team.team.job}
+    runs = [one for one in context.answers if one.serving is None and one.workload.name not in jobs]
+    has_room = not runs or context.servers_of_runs + team.n_servers_for_waits <= design.n_servers
+    return () if has_room else tuple(runs)
+
+
+def turns_text(context: GuideContext) -> tuple[str, str]:
+    """What the jobs of the team wait while a sized training runs; servers that hold both at once, and their cost."""
+    team, design, runs = context.team, context.design, taking_turns(context)
+    assert team is not None  # its jobs take turns
+    longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))
+    lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
+    gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
+    stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
+    both, cost = context.servers_of_runs + team.n_servers_for_waits, design.cost
+    money = ""
+    if cost is not None and isfinite(cost.expected) and design.servers_bought:
+        amount = cost.expected * (both - design.n_servers) / design.servers_bought
+        money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
+    wait = f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}"
+    return wait, f"{grouped(both)} servers hold both at once{money}"
+
+
 def sizing_driver(answer: TeamAnswer) -> str:
     """Whether the queue wait or another requirement determines the number of servers; "" without a queue."""
     if not answer.model.case.queue:
         return ""
     needed = answer.n_servers_for_waits
     if answer.run.n_servers == 1:
-        return "One server is enough for the queue wait."
+        return "One server is enough for the queue wait." if answer.run.meets else ""
     if answer.run.n_servers <= needed:
         return "The queue wait determines the number of servers: with one server fewer, the target is missed."
     return f"The queue wait alone needs {words.plural(needed, 'server')}; other requirements need more."

@@ -1,4 +1,4 @@
-"""Chapter on operation: deployment, monitoring, failures, maintenance, roles and spare parts."""
+"""Chapter on operation: deployment, failures, maintenance and spare parts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +24,8 @@ def phases_table(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Ta
 def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(len(plan.devices), "device")
+    drawn = any(len(rack.devices) > 1 for rack in plan.racks)
+    where = "as shown in the rack elevations" if drawn else "in the lowest units of a rack each"
     if design.is_workstation:
         yield "Place", "Connect the workstation to a wall socket and the LAN", "It starts, and its fans are not covered"
     else:
@@ -34,13 +36,13 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         )
         yield (
             "Racking",
-            f"Mount {devices} as shown in the rack elevations",
+            f"Mount {devices} {where}",
             "Every device is in its planned rack unit, and blanking panels close the open units",
         )
     if plan.n_links:
         yield (
             "Cabling",
-            f"Install {words.plural(plan.n_links, 'cable')} from the cable list",
+            f"Install {words.plural(plan.n_links, 'cable')} from cables.csv; inspect and clean the ends of fibres",
             "Every link runs at its planned rate, and both ends are labelled",
         )
     if has_head:
@@ -97,68 +99,12 @@ def _ingest_text(design: DesignAnswer, ingest: IngestPlan) -> str:
     return text if route.least_s is None else f"{text}; at least {duration(route.least_s)}"
 
 
-def monitoring_table(design: DesignAnswer) -> Table:
-    """Metrics to monitor with their normal values and the meaning of deviations."""
-    titles = ("Metric", "Normal value", "Meaning of a deviation")
-    return fact_table(
-        "watch", "Monitoring in operation", _metrics(design), titles=titles, widths=(20, 24, 56), style=""
-    )
-
-
-def _metrics(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
-    first = design.workloads[0]
-    if first.serving is not None:
-        yield (
-            "Time to the first token",
-            words.estimate(first.serving.ttft_percentile_s, "s"),
-            "longer: requests wait for a place; fewer in flight, or one more replica",
-        )
-        yield (
-            "Time of each later token",
-            words.estimate(first.serving.tpot_percentile_s, "s"),
-            "longer: more requests in flight than planned, or a GPU below its clocks",
-        )
-        yield "Requests in flight and waiting", "none waiting", "waiting ones: the load is above the planned peak"
-        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
-        return
-    storage = next((stage for stage in first.stages if stage.key == "storage"), None)
-    yield (
-        "GPU utilization",
-        words.percent(first.gpu_busy_fraction),
-        "lower: the GPUs wait for data or synchronization; check storage, processors and links",
-    )
-    load = float(first.cpu_utilization_fraction.value)
-    if load > 0:
-        yield (
-            "Processor utilization",
-            words.percent(load),
-            "close to 100 %: the loader is the bottleneck; give it more threads or decode on the GPU",
-        )
-    if storage is not None and storage.load_fraction > 0.005:
-        yield (
-            "Storage reads",
-            words.rounded(first.storage_bytes_per_s, "B/s"),
-            f"normal storage utilization is {words.percent(storage.load_fraction)}; higher means a cache is lost",
-        )
-    elif float(first.storage_bytes_per_s.value) <= 0:
-        yield (
-            "Storage reads",
-            "none after the first epoch",
-            "reads in later epochs: the data no longer fits in memory",
-        )
-    if design.n_servers > 1:
-        yield "Links", "no errors", "a link with errors or a reduced rate slows every server that waits for it"
-    else:
-        yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
-
-
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/operation.html`` prints."""
     design = context.design
     return {
         # The guide of a cluster has them.
         "phases": phases_table(design, context.data.ingest, has_head=False) if context.is_single else None,
-        "monitoring": monitoring_table(design),
         "maintenance": maintenance_table(context.failures, serves=context.only_serves),
         "failures": failures_table(context.failures, context.answers),
         "only_serves": context.only_serves,
@@ -178,25 +124,3 @@ def spares(context: GuideContext) -> list[str]:
     if context.design.storage_nodes:
         lines.append("Storage drives, in the quantity that the support contract does not replace on the same day.")
     return lines
-
-
-def roles_table(has_head: bool, *, serves: bool = False) -> Table:
-    """Roles in operation with their tasks; ``serves``: models in use alone."""
-    system = "head node" if has_head else "server"
-    rows = [
-        ("Data scientist", "logs in, opens a notebook or submits a job, monitors it, saves the result", system),
-        ("Administrator", "adds users, updates images and containers, sets queues and quotas, replaces parts", system),
-        (
-            "Storage administrator",
-            "imports data sets, manages access and snapshots, monitors capacity and load",
-            "storage",
-        ),
-        ("Procurement", "renews licences and support before they expire", "–"),
-    ]
-    if serves:
-        rows[:3] = [
-            ("Model owner", "releases models and their versions, tests the quality of answers", "model store"),
-            ("Administrator", "starts replicas, watches latencies and requests that wait, replaces parts", system),
-        ]
-    titles = ("Role", "Tasks", "System")
-    return fact_table("duties", "Roles and tasks", rows, titles=titles, widths=(24, 58, 18), style="")

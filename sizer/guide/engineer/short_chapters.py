@@ -6,7 +6,6 @@ from typing import Any
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import grouped
 from sizer.drawings.datapath import is_limit
-from sizer.drawings.room import room
 from sizer.explain.figure import explanation, rate_key, stage_key
 from sizer.guide.chapters.summary import numbers_table
 from sizer.guide.chapters.team import fragmentation
@@ -14,7 +13,7 @@ from sizer.guide.context import GuideContext
 from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.present import charts, performance_tables, words
 from sizer.present.facility_tables import cables_table, feeds_table
-from sizer.present.figures import charted, drawn
+from sizer.present.figures import charted
 from sizer.present.performance_tables import evidence_table, stage_table
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
@@ -137,11 +136,7 @@ def validation(context: GuideContext) -> dict[str, Any]:
 def racks(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/racks.html`` prints."""
     plan = context.design.plan
-    has_room = len(plan.racks) > 1
     return {
-        "room": drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
-        if has_room
-        else None,
         "feeds": feeds_table(plan),
         "cables": cables_table(plan, context.catalog),
     }

@@ -57,7 +57,7 @@ def few_supplies(racks: Iterable[PlacedRack], device_of: DeviceOf) -> Iterator[F
 
     Of two supplies either one is taken to carry the device (1+1); of more the catalogue has to say how many do, or it
     is open. DGX H100: three of six supplies are on each of two feeds, and four carry its full draw of 10.2 kW
-    ("nv-dgxh100-ug"), so three carry at least three quarters of it, 7.65 kW.
+    ("nv-dgxh100-ug"), so three carry their rating, 9.9 kW, or of an unknown one three quarters of the draw, 7.65 kW.
     """
     fewest: dict[str, int] = {}
     for rack in racks:
@@ -82,6 +82,8 @@ def few_supplies(racks: Iterable[PlacedRack], device_of: DeviceOf) -> Iterator[F
         needed, full = device.supplies_needed.value, device_power(device)
         if left < needed:
             cap_w = float(full.max_w) * left / needed if full.is_known else None
+            if device.supply_w is not None:
+                cap_w = left * device.supply_w.value
             enough = (feeds for feeds in range(3, supplies + 1) if supplies - -(-supplies // feeds) >= needed)
             yield FewSupplies(device.name, supplies, left, needed, next(enough, None), cap_w)
 

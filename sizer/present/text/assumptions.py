@@ -1,13 +1,13 @@
 """Assumptions of an answer, and points that vendors must confirm, in words."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
-from sizer.catalog.schema import Dnn, Port, Software, Support
+from sizer.catalog.schema import Dnn, Port, Server, Software, Support
 from sizer.physical.notes import CableQuestion
 from sizer.present.tables import PORT_USES
 from sizer.present.text.plan import question_text
@@ -224,7 +224,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 "converts price ranges alone; the request can state the rate",
             )
         case AssumedFact():
-            return _fact_row(assumption)
+            return _fact_row(assumption, result.design.platform.server)
         case InterruptionRate(median, low, high):
             return AssumptionRow(
                 "Interruptions of a job",
@@ -290,8 +290,11 @@ def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> flo
     return default.value
 
 
-def _fact_row(assumption: AssumedFact) -> AssumptionRow:
+def _fact_row(assumption: AssumedFact, server: Server) -> AssumptionRow:
+    """An assumed fact; ``server``: of the design, as it is fitted, whose draw is that of its GPUs."""
     item, fact = assumption.item, assumption.fact
+    if item.id == server.id and fact.last_field == "power_high_w" and server.power_high_w is not None:
+        fact = replace(fact, value=server.power_high_w.value)
     if isinstance(fact.value, Port):
         use = PORT_USES[fact.value.use]
         what, value = f"{fact.value.kind.name} ports{f' ({use})' if use else ''}", str(fact.value.count)

@@ -238,7 +238,9 @@ def excluded_text(bill: Bill) -> str:
     parts = ["taxes", "freight", "duties"]
     parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
     parts += [] if paid else ["software subscriptions such as NVIDIA AI Enterprise"]
-    parts += [line.description for line in bill.lines if line.status == "by others"]
+    others = [line for line in bill.lines if line.status == "by others"]
+    parts += [line.description for line in others if line.changes]
+    parts += ["what the bill lists as provided by others"] * any(not line.changes for line in others)
     return sentence(f"Not included: {listed(parts)}")
 
 

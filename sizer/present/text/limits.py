@@ -38,18 +38,32 @@ def limit_requirements(result: SizingResult) -> Iterator[Requirement]:
     yield from _power(result)
 
 
+def budget_likely_text(result: SizingResult) -> str:
+    """How likely the budget is kept where prices are missing, by the first purchase and by those to come."""
+    check, later = result.design.budget_check, _planned(result)
+    likely = "" if check is None else budget_text(check)
+    if check is None or later is None or later[1] <= check.asked:
+        return likely
+    return f"{likely or 'kept'}, as far as the first purchase goes; later ones may exceed it"
+
+
+def _planned(result: SizingResult) -> tuple[float, float] | None:
+    """Price range of all purchases of the growth plan; None where there is one, or one is not known."""
+    costs = [year.cost for year in result.planned_years if year.cost is not None and isfinite(year.cost.high)]
+    if len(costs) < max(len(result.planned_years), 2):
+        return None
+    return sum(one.low for one in costs), sum(one.high for one in costs)
+
+
 def _budget(result: SizingResult) -> Iterator[Requirement]:
-    budget = result.request.limits.budget
+    budget, currency = result.request.limits.budget, result.request.currency
     if budget is None:
         return
-    text = f"Budget of {words.money(words.whole(budget), result.request.currency)}"
+    text = f"Budget of {words.money(words.whole(budget), currency)}"
     check = next(check for check in result.design.checks if check.kind is CheckKind.BUDGET)
-    likely = budget_text(check)
-    price = price_range_text(result.design)
-    costs = [year.cost for year in result.planned_years if year.cost is not None and isfinite(year.cost.high)]
-    if len(costs) > 1 and len(costs) == len(result.planned_years):
-        low, high = (sum(getattr(one, end) for one in costs) for end in ("low", "high"))
-        price += f" for year 1, {range_text(costs[0].currency, low, high)} with all purchases of the growth plan"
+    likely, price, planned = budget_likely_text(result), price_range_text(result.design), _planned(result)
+    if planned is not None:
+        price += f" for year 1, {range_text(currency, *planned)} with all purchases of the growth plan"
     yield Requirement(text, f"{price}; {likely}" if likely else price, check.result.is_met, "bill")
 
 

@@ -40,7 +40,8 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.IN_BAND: lambda: "operating systems, cluster management and the uplink to the customer's network",
     PlanNoteKind.OUT_OF_BAND: lambda: "baseboard controllers, switches, storage and rack PDUs",
     PlanNoteKind.DUAL_HOMED: lambda n: (
-        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other"
+        f"each server has a port on both leaves of a pair, which {plural(n, 'cable')} connect with each other: MLAG "
+        "on the leaves, LACP on the servers"
     ),
     PlanNoteKind.UPLINKS_IN_BAND: lambda n: f"each switch has {plural(n, 'uplink')} to the in-band network",
     PlanNoteKind.STORAGE_RATIO: lambda ratio, leaves: (
@@ -97,6 +98,17 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"{device}: planned with {si(planned_w, 'W')} ({basis}); another source gives {si(other_w, 'W')} ({what}): "
         "confirm feeds and cooling"
     ),
+    PlanNoteKind.CIRCUIT: lambda plug, pdu: (
+        f"with breaker and outlet{f' for plug {plug}' if plug else ''}, one for each {pdu}"
+    ),
+    PlanNoteKind.FEED_TRANSFER: lambda rated_w: (
+        f"{si(rated_w, 'W')}, in front of a PDU, if servers are to run on after the loss of a feed"
+    ),
+    PlanNoteKind.RACK_TRANSFER: lambda: "1U, in each rack with a single-corded device",
+    PlanNoteKind.CABLE_MANAGER: lambda switches: f"1U, one for every {switches} switches of a rack, in free units",
+    PlanNoteKind.LAN_PORT: lambda link, what: f"{link}, with the optic or cable of that end, for {what}",
+    PlanNoteKind.OF_REPLICAS: lambda: "in front of the replicas",
+    PlanNoteKind.OF_TEAM: lambda: "on the server, free of charge: queue and log-in of the team",
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, *_: (
         f"when one feed is lost, the {device} {supplies_text(supplies, remaining, needed)}"
@@ -207,8 +219,8 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     few = [note.values for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES]
     if not few:
         return []
-    caps = [(str(device), float(cap_w)) for device, *_, cap_w in few if cap_w]
-    capped = [f"the {device} to {si(watts, 'W')}" for device, watts in caps]
+    caps = [(device, int(left), float(cap_w)) for device, _, left, *_, cap_w in few if cap_w]
+    capped = [f"the {device} to {si(w, 'W')}, {left} supplies of {si(w / left, 'W')}," for device, left, w in caps]
     remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
     enough = {f"the {device}": int(feeds) for device, *_, feeds, _ in few if feeds}
     if enough:
@@ -217,8 +229,8 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     return [*remedies, "feed the PDUs through static transfer switches"]
 
 
-def feeds_sentence(plan: Plan) -> str:
-    """What the loss of a feed means for the racks of a design."""
+def feeds_sentence(plan: Plan, *, with_remedies: bool = True) -> str:
+    """What the loss of a feed means for the racks of a design; ``with_remedies``: and how to keep devices running."""
     if plan.inputs.platform.server.is_workstation and not plan.inputs.storage_nodes:
         return "A wall socket carries the workstation, which stops when that loses power."
     site = plan.inputs.platform.site.feeds
@@ -227,14 +239,14 @@ def feeds_sentence(plan: Plan) -> str:
     )
     few = few_supplies_text(plan) if site != "N" else ""
     supplies = f"{few} for full draw: such a device may run slower or stop" if few else ""
-    ways = f"To avoid it: {listed(feed_loss_remedies(plan), 'or')}." if few else ""
+    ways = f"To avoid it: {listed(feed_loss_remedies(plan), 'or')}." if few and with_remedies else ""
     if items and site != "N":
         unknown = listed([plan.catalog.device(item).name for item in items])
         text = f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {unknown}"
         return " ".join(filter(None, (f"{text} is not published.", supplies and sentence(supplies), ways)))
     if few:
         carried = f"{'Either feed carries' if site == '2N' else 'All feeds of a rack but one carry'} the full rack load"
-        return f"{carried}, but {supplies}. {ways}"
+        return f"{carried}, but {supplies}. {ways}".rstrip()
     if site != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (
             "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "

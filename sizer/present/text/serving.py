@@ -259,7 +259,7 @@ def ingress_text(found: ServingAnswer) -> str:
         text = "the application that reads the texts and stores the results keeps enough requests in flight"
         return f"{text}{'' if found.replicas == 1 else ' in each replica'}: out of scope, not on the bill"
     engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
-    text = f"a gateway or load balancer on the users' Ethernet authenticates{engines}: out of scope, not on the bill"
+    text = f"a gateway or load balancer on the users' Ethernet authenticates{engines}: provided by others"
     is_search = found.work.people == USES["rag"]
     return f"{text}{', and so are the vector store and the nodes that search it' if is_search else ''}"
 

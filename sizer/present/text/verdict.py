@@ -44,7 +44,7 @@ from sizer.present.text.serving import (
     serving_cautions,
 )
 from sizer.present.words import is_even
-from sizer.sizing.checks import TARGET_LIMITS, CheckResult, Limit
+from sizer.sizing.checks import TARGET_LIMITS, Limit
 from sizer.sizing.constraints.job_mix import PermanentJobs
 from sizer.sizing.decision_options import can_be_bought
 from sizer.sizing.reasons import (
@@ -70,14 +70,8 @@ from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
 from sizer.workload.serving import LoadKind
-from sizer.workload.target_text import target_text
 from sizer.workload.team import Team
 
-_MEETS = {
-    CheckResult.MET: "meets",
-    CheckResult.NOT_MET: "does not meet",
-    CheckResult.OPEN: "may meet",
-}
 # What two servers do over one, from which on it is no argument against a second.
 _IN_PROPORTION = 1.95
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
@@ -532,7 +526,8 @@ def proposal_text(result: SizingResult) -> str:
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
         team, told = result.request.team, _rates_text(design, result)
         if team is not None:
-            told = f"{_waits_text(team)}. Alone on all GPUs: {told}"
+            turns = "In turns with them, alone" if _takes_turns(result) else "Alone"
+            told = f"{_waits_text(team)}. {turns} on all GPUs: {told}"
         rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
@@ -540,9 +535,17 @@ def proposal_text(result: SizingResult) -> str:
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
-    text = f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single, result)}."
+    turns = " for the training and the team's jobs in turns" if _takes_turns(result) else ""
+    text = f"One {server} with {_storage_text(single)} {verb} enough{turns}: {_rates_text(single, result)}."
     texts = [*(_served_texts(single) or [text]), *holds, *equipment_texts(result)]
     return " ".join([*texts, *sale_end_sentences(single)])
+
+
+def _takes_turns(result: SizingResult) -> bool:
+    """Whether the run that sizes the cluster is none of the jobs of the team that shares it."""
+    team = result.request.team
+    runs = {answer.workload.name for answer in result.design.workloads if answer.serving is None}
+    return team is not None and bool(runs - {job.workload for job in team.job})
 
 
 def equipment_texts(result: SizingResult) -> list[str]:
@@ -584,20 +587,6 @@ def equipment_texts(result: SizingResult) -> list[str]:
         f"The {gpu.name} belongs to the {since} and is still on sale as far as known; the newest on sale is the "
         f"{newest_since}."
     ]
-
-
-def meets_text(result: SizingResult, answer: WorkloadAnswer) -> str:
-    """Whether a workload meets its target, and with which confidence."""
-    meets = _MEETS[answer.target_check]
-    target = asked_target_text(result, answer)
-    if answer.probability is not None and target != target_text(answer.workload, answer.dnn):
-        rate = f"{significant(answer.workload.target.samples_per_s or 0.0)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
-        return f"The design reaches {rate} with {probability_text(answer.probability)} confidence: {target}."
-    if is_even(answer.probability):
-        return f"The design is as likely as not to meet the target ({target}): {words.chance(answer.probability)}."
-    if answer.probability is None:
-        return f"The design {meets} the target ({target}): a value that the vendor must confirm decides."
-    return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
 
 
 def _rates_text(design: DesignAnswer, result: SizingResult) -> str:

@@ -490,6 +490,8 @@ class FailureCase:
     keeps_targets: bool | None = None
     # Whether a source says what the loss does to the rate; of data and power supplies it may be open.
     rate_is_known: bool = True
+    # Where that is open: whether the targets are met, and how likely, if the data survive and the devices run on.
+    met_if_so: tuple[bool, float] | None = None
     # GPUs that remain, and those that a target asks for in one job; None where enough or none remain.
     too_few_gpus: tuple[int, int] | None = None
 
@@ -545,7 +547,9 @@ class _ScenarioRates:
         """The case of a scenario."""
         best = max(self._places[place], key=lambda index: (self._keeps(index), float(self._shares[:, index].sum())))
         share = tuple(self._shares[:, best].tolist())
-        known = self._probabilities if scenario.is_certain else None
+        known, met_if_so = self._probabilities, None
+        if known is not None and not scenario.is_certain:
+            met_if_so, known = (self._keeps(best), float(known[:, best].prod())), None
         probability = tuple(known[:, best].tolist()) if known is not None else ()
         meets = tuple(one >= self._required for one in probability)
         return FailureCase(
@@ -566,6 +570,7 @@ class _ScenarioRates:
             within_wait=self._within_wait(best),
             keeps_targets=self._keeps(best) if meets else None,
             rate_is_known=scenario.is_certain,
+            met_if_so=met_if_so,
             too_few_gpus=self._too_few_gpus(self._options[best]),
         )
 

@@ -389,7 +389,7 @@ def tolerated_sentence(losses: Sequence[Loss], cases: Sequence[FailureCase], ans
             continue
         after = f"after the loss of {ONE_LOST[loss]}"
         if worst.keeps_targets is None:
-            parts.append(f"{after} it is not known whether the target is met")
+            parts.append(f"{after} the target is {targets_text(worst)}")
             continue
         met = targets_text(worst)
         (answer, share) = min(zip(answers, worst.share, strict=True), key=lambda pair: pair[1])
@@ -408,6 +408,9 @@ def _worst(cases: Sequence[FailureCase]) -> FailureCase | None:
 
 def targets_text(case: FailureCase) -> str:
     """Whether the targets are met after a loss, and with which probability."""
+    if case.met_if_so is not None:
+        is_met, chance = case.met_if_so
+        return f"{f'met, {words.chance(chance)},' if is_met else 'missed even'} if {_hope(case.effect)}"
     if case.keeps_targets is None:
         return "not known"
     probability = prod(case.probability)
@@ -425,8 +428,15 @@ def targets_text(case: FailureCase) -> str:
     return f"missed, {words.chance(probability)}"
 
 
+def _hope(effect: FailureEffect) -> str:
+    """What no source says, on which the targets depend after a loss."""
+    if isinstance(effect, FeedLost):
+        return "the servers run on at full rate" if effect.few_supplies else "the other feed carries the load"
+    return "the vendor confirms that the data stay readable"
+
+
 def _shares(case: FailureCase) -> str:
-    if not case.rate_is_known:
+    if not case.rate_is_known and case.met_if_so is None:
         return words.NOT_KNOWN
     return words.listed(dict.fromkeys(words.percent(share) if share > 0 else "none" for share in case.share))
 

@@ -222,7 +222,7 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",
-        "All at once or in steps",
+        f"All at once or in steps, {plural(plan.n_years, 'year')}",
         (recommended, *others),
         [
             Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 24),
@@ -256,7 +256,7 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
         "Load on the year-1 cluster, and when its capacity is exhausted",
         limits,
         [
-            Field("Limit", lambda limit: LIMIT_NAMES[limit.kind], "left", 40),
+            Field("Limit", _limit_name, "left", 40),
             *(Field(f"Year {year}", partial(_load, year=year), "right", 13) for year in years),
             Field("Exhausted", exhausted_text, "right", 21),
         ],
@@ -267,6 +267,11 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
             f"Storage capacity: the {percent(MOST_FILL)} of the usable capacity that is planned to be filled."
         ),
     )
+
+
+def _limit_name(limit: CapacityLimit) -> str:
+    """What is loaded; of switch ports the network, too."""
+    return LIMIT_NAMES[limit.kind] + (f" of {limit.network}" if limit.network else "")
 
 
 def _load(limit: CapacityLimit, year: int) -> str:
@@ -516,7 +521,7 @@ def limit_texts(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
     """What the cluster of the first year runs out of first, and the first year that no plan covers."""
     exhausted = [limit for limit in growth.limits if limit.year is not None]
     if exhausted:
-        named = (f"{inside_sentence(LIMIT_NAMES[limit.kind])} ({exhausted_text(limit)})" for limit in exhausted[:3])
+        named = (f"{inside_sentence(_limit_name(limit))} ({exhausted_text(limit)})" for limit in exhausted[:3])
         yield f"Capacity of the year-1 cluster exhausted first: {listed(named)}."
     elif growth.recommended.sizes[0] != growth.recommended.sizes[-1]:
         losses = listed(ONE_LOST[loss] for loss in plan.requests[0].resilience.keeps_targets_without)
@@ -534,14 +539,14 @@ def _triggers(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
     if exhausted and growth.recommended.sizes[0] != growth.recommended.sizes[-1]:
         first = min(exhausted, key=lambda limit: limit.year or 0.0)
         yield (
-            f"Have the next purchase installed before that: the {inside_sentence(LIMIT_NAMES[first.kind])} of the "
+            f"Have the next purchase installed before that: the {inside_sentence(_limit_name(first))} of the "
             f"year-1 cluster is exhausted {exhausted_text(first)}. Ask for delivery times with the quotes."
         )
     lasting = [limit for limit in gradual if limit.year is None and limit.loads[-1] > limit.loads[0]]
     if lasting and max(limit.loads[-1] for limit in lasting) > _NOTABLE:
         most = max(lasting, key=lambda limit: limit.loads[-1])
         yield (
-            f"Of the other parts, the {inside_sentence(LIMIT_NAMES[most.kind])} is loaded most in year {plan.n_years}: "
+            f"Of the other parts, the {inside_sentence(_limit_name(most))} is loaded most in year {plan.n_years}: "
             f"{percent_of(most.loads[-1])}."
         )
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from sizer.bom.bill import Bill
+from sizer.bom.by_customer import by_customer
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
 from sizer.bom.lines import bill
 from sizer.bom.ownership import bill_intervals, footprint_of, rates_of
@@ -58,6 +59,7 @@ def design_money(
         needed_by=request.needed_by,
         is_documented=is_documented,
         server=platform.server,
+        provided=by_customer(plan, request),
     )
     cost, owned, confidence = None, tuple[CostInterval, ...](), request.confidence
     if book.per_usd(request.currency) is not None or priced.is_complete:

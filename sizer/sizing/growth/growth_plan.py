@@ -148,9 +148,10 @@ def _space_and_power(platform: Platform, sized: Quantities, request: SizingReque
         # Ports of leaves: those of spines take no end point.
         ports = int(network.end_points[0] + network.leaf_ports_free[0])
         if network.switch is not None and ports:
-            of_networks.append((network.end_points / ports).tolist())
-    highest = tuple(max(column) for column in zip(*of_networks, strict=True))
-    limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False)] if of_networks else []
+            of_networks.append(((network.end_points / ports).tolist(), str(network.role)))
+    highest = tuple(max(column) for column in zip(*(loads for loads, _ in of_networks), strict=True))
+    _, fullest = max(of_networks, key=lambda one: one[0][-1], default=((), ""))
+    limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False, network=fullest)] if fullest else []
     racks = int(sized.racks[0])
     if racks:
         units = racks * float(platform.rack.height_u.value)

@@ -61,6 +61,7 @@ class CapacityLimit:
     loads: tuple[float, ...]  # demand / capacity of each year; above 1 it is exceeded; inf: no capacity would do
     is_gradual: bool  # the load grows with the data and the target; False: in whole devices
     is_of_request: bool = False  # a limit of the request, compared with the equipment of each year
+    network: str = ""  # of switch ports: the fullest
 
     @property
     def year(self) -> float | None:

@@ -1,0 +1,98 @@
+"""What a design takes and its order lacks: lines of the bill that the customer provides, each with its number."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sizer.bom.bill import BY_OTHERS, BillLine
+from sizer.physical.notes import PlanNote, PlanNoteKind
+from sizer.physical.plan import Plan
+from sizer.workload.quote import Category
+from sizer.workload.request import SizingRequest
+from sizer.workload.serving import is_served
+
+_PLUGS = {"iec-60309-3p-n-e-9h": "IEC 60309 3P+N+E", "iec-60309-p-n-e-6h": "IEC 60309 P+N+E"}
+# Switches of a rack that share one manager for their cables.
+_SWITCHES_A_MANAGER = 2
+
+
+class _Part(NamedTuple):
+    category: Category
+    name: str
+    quantity: int
+    kind: PlanNoteKind
+    values: tuple[str | float, ...] = ()
+
+
+def by_customer(plan: Plan, request: SizingRequest) -> list[BillLine]:
+    """Circuits, transfer switches, cable managers, ports of the building and software that a design counts on."""
+    return [
+        BillLine(
+            line="",
+            category=part.category,
+            item="",
+            manufacturer="",
+            sku="",
+            description=part.name,
+            quantity=part.quantity,
+            unit="EA",
+            unit_price=None,
+            price_source="",
+            price_date="",
+            status=BY_OTHERS,
+            notes=(PlanNote(part.kind, part.values),),
+        )
+        for part in (*_power(plan), *_cabling(plan), *_services(plan, request))
+        if part.quantity
+    ]
+
+
+def _power(plan: Plan) -> Iterator[_Part]:
+    few = {str(note.values[0]) for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES}
+    single = {str(note.values[0]) for note in plan.warnings if note.kind is PlanNoteKind.SINGLE_CORDED}
+    pdus = {(one.role, one.item): group.pdu for group in plan.rack_groups for one in group.classes}
+    circuits: Counter[str] = Counter()  # by the id of the PDU
+    transfers: Counter[str] = Counter()
+    n_single = 0
+    for rack in plan.racks:
+        names = {plan.device(one.item).name for one in rack.devices}
+        feeds = [feed for feed in rack.feeds if feed.kind == "PDU"]
+        n_single += bool(names & single)
+        if rack.is_delivered or not feeds:
+            continue
+        pdu = pdus[rack.devices[0].role, rack.devices[0].item].id
+        circuits[pdu] += len(feeds)
+        transfers[pdu] += len(feeds) if names & few else 0
+    for id_, count in circuits.items():
+        kind = plan.catalog.pdus[id_]
+        plug = "" if kind.inlet is None else _PLUGS.get(kind.inlet.value, kind.inlet.value.upper())
+        yield _Part("rack and power", "Room circuit", count, PlanNoteKind.CIRCUIT, (plug, kind.name))
+    for id_, count in transfers.items():
+        rated = (plan.catalog.pdus[id_].capacity_w.value,)
+        yield _Part("rack and power", "Static transfer switch", count, PlanNoteKind.FEED_TRANSFER, rated)
+    yield _Part("rack and power", "Rack transfer switch", n_single, PlanNoteKind.RACK_TRANSFER)
+
+
+def _cabling(plan: Plan) -> Iterator[_Part]:
+    switches = Counter(device.rack for device in plan.devices if device.role.is_switch)
+    managers = sum(-(-count // _SWITCHES_A_MANAGER) for count in switches.values() if count > 1)
+    shared = (_SWITCHES_A_MANAGER,)
+    yield _Part("rack and power", "Horizontal cable manager", managers, PlanNoteKind.CABLE_MANAGER, shared)
+    far = Counter(link.kind.name for link in plan.connections if not link.a.item)
+    for kind, count in far.items():
+        yield _Part("network", "Customer LAN port", count, PlanNoteKind.LAN_PORT, (kind, "an uplink"))
+
+
+def _services(plan: Plan, request: SizingRequest) -> Iterator[_Part]:
+    """Ports that servers without a network of the design take of the customer's, and what users meet first."""
+    server, count = plan.inputs.platform.server, plan.inputs.n_servers
+    if not plan.n_links and not server.is_workstation:
+        ports: Counter[str] = Counter()
+        for port in server.ports:
+            ports[port.kind.name] += port.count * (port.use in ("bmc", "in-band"))
+        for kind, each in ports.items():
+            yield _Part("network", "Customer LAN port", each * count, PlanNoteKind.LAN_PORT, (kind, server.name))
+    if any(map(is_served, request.workload)):
+        yield _Part("software", "Load balancer", 1, PlanNoteKind.OF_REPLICAS)
+    if request.team is not None and count == 1:
+        yield _Part("software", "Slurm", 1, PlanNoteKind.OF_TEAM)
