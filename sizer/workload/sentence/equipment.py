@@ -186,15 +186,17 @@ def _read_owned_gpus(notes: Notes) -> None:
         servers.sort(key=lambda one: all(notes.catalog.gpus[gpu].vendor != one.vendor for gpu in one.gpus))
         told = round(others[0].high) if others else 0
         for one in sorted(servers, key=lambda one: told not in (0, _per_server(notes, [one.id]))):
-            usual = _per_server(notes, [one.id])
-            is_part = not is_server and count < usual  # one server that is not full
-            n_gpus = told or (count if is_part else usual)
+            usual, choices = _per_server(notes, [one.id]), (*one.n_gpus_choices, *one.n_gpus_alone)
+            takes_all = count < usual or (one.n_gpus_alone and count in choices)
+            is_alone = not is_server and takes_all  # one server, which need not be full
+            n_gpus = told or (count if is_alone else usual)
             is_whole = is_server or count % n_gpus == 0
-            if is_whole and n_gpus in (usual, *one.n_gpus_choices, *one.n_gpus_alone):
+            if is_whole and n_gpus in (usual, *choices):
                 (gpu,) = found.names("gpu")
-                cards = f" with {n_gpus} {notes.text.sentence[gpu.start : gpu.end].strip()}" if told or is_part else ""
+                words = notes.text.sentence[gpu.start : gpu.end].strip()
+                is_told = n_gpus != usual or (told and len(one.gpus) > 1) or (choices and (told or not is_server))
                 n_servers = count if is_server else count // n_gpus
-                answers.append(f"{n_servers} {short_name(one)}{cards if len(one.gpus) > 1 or n_gpus != usual else ''}")
+                answers.append(f"{n_servers} {short_name(one)}{f' with {n_gpus} {words}' if is_told else ''}")
         if answers:
             notes.choose("server", found, "", answers)
             continue
