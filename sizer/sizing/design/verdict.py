@@ -38,15 +38,7 @@ def usual_links(catalog: Catalog) -> tuple[LinkType, ...]:
 
 
 def first_read_s(data_bytes: float, kind: LinkType) -> float:
-    """Time of reading a data set once over one link. [s]
-
-    Examples
-    --------
-    >>> from sizer import load_catalog
-    >>> links = load_catalog().links
-    >>> round(first_read_s(148e9, links["10gbe"])), round(first_read_s(148e9, links["25gbe"]))  # ImageNet as TFRecords
-    (118, 47)
-    """
+    """Time of reading a data set once over one link. [s]"""
     return data_bytes / kind.bytes_per_s
 
 

@@ -187,8 +187,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         told = round(others[0].high) if others else 0
         for one in sorted(servers, key=lambda one: told not in (0, _per_server(notes, [one.id]))):
             usual, choices = _per_server(notes, [one.id]), (*one.n_gpus_choices, *one.n_gpus_alone)
-            takes_all = count < usual or (one.n_gpus_alone and count in choices)
-            is_alone = not is_server and takes_all  # one server, which need not be full
+            is_alone = not is_server and (count < usual or (one.n_gpus_alone and count in choices))  # in one server
             n_gpus = told or (count if is_alone else usual)
             is_whole = is_server or count % n_gpus == 0
             if is_whole and n_gpus in (usual, *choices):
