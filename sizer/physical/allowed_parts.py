@@ -319,7 +319,8 @@ def _without_server_texts(catalog: Catalog, request: SizingRequest) -> list[str]
     for gpu in (catalog.gpus[name] for name in request.platforms.gpus if name not in usable):
         is_announced = sale_on(catalog, gpu, request.date) is Sale.NOT_YET
         why = "announced, and not sold on the date of the request" if is_announced else "no published rates here"
-        texts.append(f"{gpu.name}: {why}; state a server with it in a catalogue of your own (--catalog)")
+        what = "leave it out to see what can be sized, or state a server with it in a catalogue of your own (--catalog)"
+        texts.append(f"{gpu.name}: {why}; {what}")
     return texts
 
 

@@ -208,6 +208,7 @@ class Scaling:
     throughput: Estimate
     stage_capacity: dict[str, Floats]  # key of STAGES -> samples/s (median)
     time_s: Estimate | None = None  # to train, with the cold first epoch; None where the length is not known
+    epochs: Estimate | None = None  # to the target; None where no request or recipe tells them
 
 
 @dataclass(frozen=True)

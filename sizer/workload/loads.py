@@ -96,13 +96,13 @@ def stated_length(
 def load_by_hour(work: Workload, place: str) -> tuple[float, ...]:
     """Load of the hours of a day over that of the peak; 1 throughout where nothing says how it varies.
 
-    Raises RequestError if nobody waits, no hour has a load, or a number of requests a day has no hours.
+    Raises RequestError if nobody waits for what has hours, no hour has a load, or people's requests have none.
     """
     name, hours, target = work.daily_profile, work.load_by_hour, f"{place}.target.requests_per_day"
-    if work.task == "generation" and (name or hours or work.target.requests_per_day):
+    if work.task == "generation" and (name or hours):
         raise RequestError(
-            f"{place}: nobody waits for a generation, which runs at one rate; remove daily_profile, load_by_hour and "
-            "requests_per_day, or write task = 'serving'"
+            f"{place}: nobody waits for a generation, which runs at one rate; remove daily_profile and load_by_hour, "
+            "or write task = 'serving'"
         )
     if work.task == "serving" and work.night_hours:
         raise RequestError(
@@ -111,7 +111,7 @@ def load_by_hour(work: Workload, place: str) -> tuple[float, ...]:
         )
     if name and hours:
         raise RequestError(f"{place}: give either daily_profile or load_by_hour, not both")
-    if work.target.requests_per_day and not (name or hours):
+    if work.task == "serving" and work.target.requests_per_day and not (name or hours):
         raise RequestError(
             f"{target}: the peak hour decides; add daily_profile = 'office', 'consumer' or 'flat', or load_by_hour "
             "with 24 values"

@@ -99,7 +99,7 @@ def test_a_generation_has_no_limits():
         ({"requests_per_s": 1}, {"load_by_hour": [0] * 24, **LENGTHS}, ["load_by_hour", "above 0"]),
         ({"requests_per_s": 1}, {"load_by_hour": [1] * 23, **LENGTHS}, ["load_by_hour", "24"]),
         ({"requests_per_s": 1}, {"daily_profile": "flat", "load_by_hour": [1] * 24, **LENGTHS}, ["not both"]),
-        ({"requests_per_s": 1}, {"task": "generation", "daily_profile": "office", **LENGTHS}, ["nobody waits"]),
+        ({"requests_per_day": 1}, {"task": "generation", "daily_profile": "office", **LENGTHS}, ["nobody waits"]),
         ({"requests_per_s": 1}, {"night_hours": 8, **LENGTHS}, ["night_hours", "every hour"]),
         ({"requests_per_s": 1}, {"task": "generation", "night_hours": 8, **LENGTHS}, ["night_hours", "serves people"]),
         ({"requests_per_s": 1}, {"input_tokens_p95": 900, **LENGTHS}, ["input_tokens_p95", "the mean"]),

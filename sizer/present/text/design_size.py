@@ -6,7 +6,6 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pro
 from sizer.catalog.labels import sample_unit
 from sizer.physical.platform import Platform
 from sizer.present import words
-from sizer.present.words import inside_sentence
 from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, Maximum, SizingResult, SmallerSize, WorkloadAnswer
@@ -211,7 +210,7 @@ def one_server_text(
     if not answer.rate_is_predicted:
         return f"{answer.workload.name}: {not_predicted_text(design, answer)}."
     if answer.kind.trains_language:
-        return _servers_of_language_text(design, answer)
+        return _servers_of_language_text(design, answer, is_maximum=is_maximum)
     if samples_per_s is None:
         server, gpus = design.platform.server.name, words.plural(design.platform.gpus_per_server, "GPU")
         in_use = [one.serving for one in design.workloads if one.serving is not None]
@@ -239,7 +238,7 @@ def one_server_text(
     return f"{first} {at} the bottleneck is {words.stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
 
 
-def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
+def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer, *, is_maximum: bool) -> str:
     """What one server delivers of a language model, and how many the target takes at the expected rate."""
     unit, server = sample_unit(answer.dnn), design.platform.server.name
     assert answer.kind.trains_language  # asked of language models only
@@ -250,13 +249,14 @@ def _servers_of_language_text(design: DesignAnswer, answer: WorkloadAnswer) -> s
     each = float(answer.throughput.value) / answer.trained.gpus_used * design.platform.gpus_per_server
     least = answer.servers_at_even_odds
     lost = "" if answer.time is None or answer.time.whole_run is None else " with what a whole run loses"
-    text = f"The target takes {significant(needed)} {unit}{lost}; one {server} delivers {significant(each)}"
+    takes = "" if is_maximum else f"the target takes {significant(needed)} {unit}{lost}; "
+    text = f"{answer.workload.name}: {takes}one {server} delivers {significant(each)} {unit}"
     if answer.trained.gpus_used > design.platform.gpus_per_server:
         text = f"{text} as one of {grouped(design.n_servers)}"
-    if least is None or least >= design.n_servers or answer.probability is None:
-        return f"{answer.workload.name}: {inside_sentence(text)}."
+    if is_maximum or least is None or least >= design.n_servers or answer.probability is None:
+        return f"{text}."
     reach = by_count(least, "one server reaches", f"{grouped(least)} servers reach")
-    text = f"{answer.workload.name}: {inside_sentence(text)}. At the expected rate {reach} the target"
+    text = f"{text}. At the expected rate {reach} the target"
     if len(design.workloads) > 1:  # others may take the servers
         return f"{text}."
     return f"{text}; {grouped(design.n_servers)} reach it with {probability_text(answer.probability)} confidence."

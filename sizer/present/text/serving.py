@@ -55,7 +55,7 @@ def load_text(work: ServingWork) -> str:
         case LoadKind.ACTIVE_USERS if work.people is not None:
             return f"{number} active users, who read between their requests and send {_each_hour(work.people)}: {rate}"
         case LoadKind.REQUESTS_A_DAY:
-            return f"{number} requests a day, in the peak hour {rate}"
+            return f"{number} requests a day, {'in the peak hour ' if work.varies else ''}{rate}"
         case LoadKind.IN_FLIGHT:
             return f"{number} requests in flight at once"
         case LoadKind.TOKENS:

@@ -426,7 +426,8 @@ def _idle_texts(result: SizingResult) -> list[str]:
         if idle.samples_per_s is None:
             language = answer.language
             at = "" if language is None else f" with sequences of {grouped(language.work.sequence)} tokens"
-            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}{at}.")
+            less = "; adapters (LoRA) need far less memory" if language and language.work.method != "lora" else ""
+            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}{at}{less}.")
             continue
         rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"

@@ -56,6 +56,8 @@ _USUAL_LINKS = ("10gbe", "25gbe")
 MAX_SERVERS = 64
 # A faster fabric pays from this share of the rate on: less is hardly visible within the 90 % interval of a rate.
 LEAST_FABRIC_LOSS = 0.05
+# Epochs that grow on twice the servers: less than two in a hundred is hardly visible in a time.
+_GROWN = 1.02
 
 
 def usual_links(catalog: Catalog) -> tuple[LinkType, ...]:
@@ -274,7 +276,8 @@ def _cluster_reasons(design: DesignAnswer) -> Iterator[reasons.VerdictReason]:
             curve = answer.scaling
             alone = np.atleast_1d(curve.throughput.value)[np.atleast_1d(curve.n_servers) == 1]
             yield reasons.OneServerFallsShort(index, float(alone[0]) if alone.size else None)
-        if answer.time is not None and answer.recipe is not None:
+        epochs = answer.scaling.epochs
+        if answer.time is not None and epochs is not None and epochs.value[-1] > _GROWN * answer.time.epochs.value:
             yield reasons.MoreEpochs(index)
 
 

@@ -520,6 +520,7 @@ def _workload_answer(
                 key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
             time_s=total_time(along) if rate.value > 0 else None,
+            epochs=along.epochs,
         ),
         before_measured=_before_measured(work, platform, run, catalog),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),

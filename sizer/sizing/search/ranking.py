@@ -683,7 +683,7 @@ class _Order:
         if is_by_cost(counts.request):
             return counts.main_cost.cost
         if counts.request.ranks_by_rate:
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):  # of owned ones 0 over 0
                 return np.asarray(counts.main_cost.cost / evaluated.class_gpu_rate[evaluated.class_of])
         if counts.request.rank_by == "time":
             return _in_steps(evaluated.class_least_time_s[evaluated.class_of])

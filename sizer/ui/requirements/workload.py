@@ -199,9 +199,8 @@ def is_served(path: RequestPath) -> bool:
 
 def targets(path: RequestPath) -> dict[str, str]:
     """Targets of a language model in use; nobody waits for a generation."""
-    waits = ("requests_per_day", "concurrent_requests", "active_users", "users")
-    people = waits if state.get((*path, "task")) == "serving" else ()
-    kinds = ("requests_per_s", *people, "tokens_per_s", "gpus_busy", "maximum")
+    people = ("concurrent_requests", "active_users", "users") if state.get((*path, "task")) == "serving" else ()
+    kinds = ("requests_per_s", "requests_per_day", *people, "tokens_per_s", "gpus_busy", "maximum")
     return {kind: form.TARGETS[kind] for kind in kinds}
 
 

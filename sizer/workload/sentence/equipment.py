@@ -185,12 +185,13 @@ def _read_owned_gpus(notes: Notes) -> None:
         servers.sort(key=lambda one: (each not in (0, _per_server(notes, [one.id])), not own_make[one.id]))
         for one in servers:
             usual = _per_server(notes, [one.id])
-            is_part = not is_server and count < usual  # one server that is not full
+            # One server that is not full, or that takes any number.
+            is_part = not is_server and (count < usual or (one.n_gpus_alone and count in _fitted(one)))
             n_gpus = each or (count if is_part else usual)
             if n_gpus in _fitted(one) and (is_server or count % n_gpus == 0):
                 is_other = keys != gpu.ids and len(keys) == 1
                 words = notes.catalog.gpus[keys[0]].name if is_other else notes.text.sentence[gpu.start : gpu.end]
-                is_told = (each or is_part) and (len(one.gpus) > 1 or n_gpus != usual)
+                is_told = bool(each or is_part) and (len(one.gpus) > 1 or n_gpus != usual or bool(one.n_gpus_alone))
                 cards = f" with {n_gpus} {words.strip()}" if is_told else ""
                 answers.append(f"{count if is_server else count // n_gpus} {short_name(one)}{cards}")
         if answers:
