@@ -235,6 +235,11 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+# Limits of the stages of servers. Of the servers that they call for by linear scaling, the share that is surely too few
+# or just enough: stages are judged by draws, too, which differ from their quantiles.
+_OF_RATES = (Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK)
+_SURELY = 3 / 4
+
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 BLOCK_ROWS = 16_384
 
@@ -329,6 +334,36 @@ class EvaluatedSpace:
         need = self.targets.needs[0]
         asked = need.gpu_samples_per_s if need.counts_gpu else need.samples_per_s
         return np.asarray(np.broadcast_to(asked, (len(self.kind_first), len(self.space.sizes)))[self.kind_of_class])
+
+    @cached_property
+    def kind_delivered(self) -> Floats:
+        """(kinds, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
+        targets, shares = self.targets, []
+        for comp, need in zip(targets.computes, targets.needs, strict=True):
+            stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
+            # Of rows whose GPUs do not hold the network nothing is asked: they deliver all of that.
+            asked = np.where(need.samples_per_s > 0, need.samples_per_s, 1.0)
+            quantiles = [stage.quantile(1 - targets.confidence) for stage in stages]
+            shares += [np.where(need.samples_per_s > 0, quantile / asked, 1.0) for quantile in quantiles]
+        return np.asarray(np.min(shares, axis=0))
+
+    @cached_property
+    def fewest(self) -> Floats:
+        """(platforms,) servers that a platform takes at least, of any number; inf where none delivers what is asked.
+
+        Servers deliver at most as much more as there are more of them. Layouts of models divide some numbers better
+        than others, and levels of a narrow fabric serve some better, so that of these nothing is known.
+        """
+        wanted = max(work.request.target.gpus_busy or 0 for work in self.works)
+        fewest = np.maximum(np.ceil(wanted / self.gpus_per_server), 1.0)
+        if any(work.is_laid_out for work in self.works) or self.columns.cores.shape[1] > 1:
+            return fewest
+        sizes, following = self.space.sizes, np.append(self.space.sizes[1:], np.inf)
+        with np.errstate(divide="ignore"):
+            scaled = np.maximum(sizes + 1, np.ceil(_SURELY * sizes / self.kind_delivered))[self.kind_of_class]
+        delivers = np.logical_and.reduce([self.class_passes[name] for name in _OF_RATES])
+        enough = np.where(delivers, sizes, np.where(scaled < following, scaled, np.inf)).min(axis=1)
+        return np.maximum(fewest, enough[self.class_of])
 
     def gpu_rate_at(self, rows: Ints) -> Floats:
         """The same of some rows. [samples/s]"""

@@ -22,6 +22,8 @@ from sizer.sizing.checks import Limit
 from sizer.sizing.search.feasibility import BLOCK_ROWS, EvaluatedSpace
 from sizer.workload.request import SizingRequest
 
+# More than any design has.
+_MOST_SERVERS = 1e9
 # Whole designs are compared to the cent.
 _HALF_CENT = 0.005
 
@@ -73,7 +75,7 @@ class MainItems:
     """Lower bounds of the cost of designs; what is there already costs nothing."""
 
     cost: Floats  # (platforms, sizes)
-    larger: Floats  # (platforms,) of every larger design; inf where the storage cannot hold the data
+    least: Floats  # (platforms,) of any number of servers; inf where they, or the storage, never are enough
     server: Floats  # (platforms,) of one server
 
 
@@ -103,15 +105,20 @@ def main_items_cost(
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
     def bounds(servers: Ints, class_nodes: Ints) -> Floats:
-        step = max(BLOCK_ROWS // servers.size, 1)
+        servers = np.broadcast_to(servers, (len(platforms), servers.shape[-1]))
+        step = max(BLOCK_ROWS // servers.shape[1], 1)
         blocks = (slice(start, start + step) for start in range(0, len(platforms), step))
-        return np.concatenate([bound(servers, class_nodes[evaluated.class_of[some]], some) for some in blocks])
+        return np.concatenate([bound(servers[some], class_nodes[evaluated.class_of[some]], some) for some in blocks])
 
-    beyond = evaluated.space.sizes[-1:] + 1
+    fewest = np.minimum(evaluated.fewest, _MOST_SERVERS)
     holds_data = np.any(evaluated.class_passes[Limit.STORAGE_CAPACITY], axis=1)[evaluated.class_of]
     return MainItems(
         cost=bounds(evaluated.space.sizes, evaluated.class_nodes),
-        larger=np.where(holds_data, bounds(beyond, evaluated.class_least_nodes[:, None])[:, 0], np.inf),
+        least=np.where(
+            holds_data & (fewest < _MOST_SERVERS),
+            bounds(fewest[:, None].astype(np.int64), evaluated.class_least_nodes[:, None])[:, 0],
+            np.inf,
+        ),
         server=amounts[0, :, 0],
     )
 
