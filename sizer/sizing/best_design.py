@@ -81,12 +81,11 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
         with suppress(UnsettledError):
             counts = look.search(beyond, catalog, calibration)
             return _best(Ranking(counts, beyond=beyond), counts, look.counts)
-    counts = search(request, catalog, calibration, only_running=True)
+    counts = search(request, catalog, calibration)
     ranking = Ranking(counts)
     if ranking.first(1):
         return _best(ranking, counts, counts)
-    complete = counts if counts.evaluated.is_complete else search(request, catalog, calibration)
-    return best_row(answerable(complete, calibration), catalog, calibration)
+    return best_row(answerable(counts, calibration), catalog, calibration)
 
 
 @dataclass(frozen=True)

@@ -75,23 +75,17 @@ def search(
     catalog: Catalog,
     calibration: Calibration,
     most: int | None = None,
-    *,
-    only_running: bool = False,
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
     ``most``: largest number of servers looked at; default :func:`most_servers`, and more where no design meets the
-    targets and larger ones may. ``only_running``: as of :func:`evaluate_space`, where some design runs. Raises
-    RequestError if the request names something that the catalogue does not have. Raises InfeasibleError if no platform
-    is allowed, or no run can start in the time asked.
+    targets and larger ones may. Raises RequestError if the request names something that the catalogue does not have.
+    Raises InfeasibleError if no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
     options = options_of(request, works, catalog, calibration)
     first = design_space(len(options), 1, most or most_servers(request))
-    evaluated = evaluate_space(request, works, options, first, catalog, calibration, only_running=only_running)
-    if not (evaluated.is_complete or evaluated.runs.any()):
-        del evaluated  # the arrays of a space may be large: one at a time
-        evaluated = evaluate_space(request, works, options, first, catalog, calibration)
+    evaluated = evaluate_space(request, works, options, first, catalog, calibration)
     for _ in range(_MOST_RAISED if most is None else 0):
         more = larger_sizes(evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
         if more is None:

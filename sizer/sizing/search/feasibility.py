@@ -256,7 +256,6 @@ class EvaluatedSpace:
     platforms: tuple[Platform, ...]
     compiled: tuple[Platform, ...]  # the same whatever drives hold, which changes prices alone: facts go by these
     works: tuple[ResolvedWorkload, ...]
-    is_complete: bool  # also of platforms on which nothing runs
     gpus_per_server: Floats  # (platforms,)
     exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
     class_of: Ints  # (platforms,)
@@ -482,7 +481,6 @@ def evaluate_space(
         platforms=priced,
         compiled=platforms,
         works=tuple(works),
-        is_complete=len(classes) == len(alike.first),
         gpus_per_server=alike.facts.gpus_per_server,
         exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
         class_of=alike.class_of,
