@@ -67,30 +67,27 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
     return {"units": units, "watts": watts, "racks": np.where(is_delivered, servers, new)}
 
 
-@lru_cache(maxsize=128)
 def _needs(platforms: tuple[Platform, ...]) -> Floats:
+    """Facts of platforms, shape (14, platforms, 1)."""
+    return np.array([_needs_of(platform) for platform in platforms], dtype=float).T[..., None]
+
+
+@lru_cache(maxsize=16384)
+def _needs_of(platform: Platform) -> tuple[float, ...]:
     """Rack units of a server and of a unit of storage, nodes of a unit, whether the server brings its rack and whether
-    nobody knows what it draws; what both take of a rack, and what it holds. Shape (14, platforms, 1).
+    nobody knows what it draws; what both take of a rack, and what it holds.
 
     With more kinds of device a rack loses height to further PDUs, so that it never holds more.
     """
-    rows = []
-    for platform in platforms:
-        server, storage, rules = platform.server, platform.storage_server or platform.storage, platform.site
-        needs, of_storage = (device_needs(one, platform.pdu, rules.feeds) for one in (server, storage))
-        alone = (RackClass(Role.GPU_SERVER, server.id, np.ones(1, dtype=np.int64), needs),)
-        load_kg = most_kg_on_floor(rules, platform.rack)
-        holds = rack_limits(platform.rack, platform.pdu, None, alone, (), rules.feeds, load_kg).holds
-        # Heights step by halves, and a device takes whole units of a rack.
-        heights = (0.0 if one.height_u is None else one.height_u.value for one in (server, storage))
-        facts = (
-            *heights,
-            nodes_per_unit(platform.storage),
-            server.delivered is not None,
-            not device_power(server).is_known,
-        )
-        rows.append((*facts, *needs[:_OF_RACK], *of_storage[:_OF_RACK], *holds[:_OF_RACK]))
-    return np.array(rows, dtype=float).T[..., None]
+    server, storage, rules = platform.server, platform.storage_server or platform.storage, platform.site
+    needs, of_storage = (device_needs(one, platform.pdu, rules.feeds) for one in (server, storage))
+    alone = (RackClass(Role.GPU_SERVER, server.id, np.ones(1, dtype=np.int64), needs),)
+    load_kg = most_kg_on_floor(rules, platform.rack)
+    holds = rack_limits(platform.rack, platform.pdu, None, alone, (), rules.feeds, load_kg).holds
+    # Heights step by halves, and a device takes whole units of a rack.
+    heights = (0.0 if one.height_u is None else one.height_u.value for one in (server, storage))
+    facts = nodes_per_unit(platform.storage), server.delivered is not None, not device_power(server).is_known
+    return *heights, *facts, *needs[:_OF_RACK], *of_storage[:_OF_RACK], *holds[:_OF_RACK]
 
 
 _COSTS = ("cost", "expected_cost", "likely_cost", "ranking_cost")
