@@ -574,7 +574,7 @@ class _Order:
             if row >= 0:
                 if self._has_ties and not found:
                     changes = sum(_changes_of(self._counts, row))
-                    # What a rate costs ties with more changes only, which cannot lead.
+                    # By what a rate costs, nothing dearer ties with a design that asks for no change.
                     alike = 1.0 if self._counts.request.ranks_by_rate else MOST_TIED
                     most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else alike
                     tied = (*key[:3], most * key[3])
