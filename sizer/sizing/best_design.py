@@ -13,6 +13,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.networks.ports import nodes_of
 from sizer.physical.platform import Platform
+from sizer.sizing.checks import Limit
 from sizer.sizing.growth.growth_plan import first_purchases
 from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, answerable, design_of, most_servers, options_of, search
@@ -112,14 +113,18 @@ class FirstLook:
         if len(options) * most < _FEW_DESIGNS:
             return None
         space = Space(len(options), _SIZES[most >= _SIZES])
-        evaluated = evaluate_space(request, works, options, space, catalog, calibration, only_running=True)
+        evaluated = evaluate_space(request, works, options, space, catalog, calibration)
         counts = PartCounts(request, evaluated, catalog, prices)
         main = counts.main_cost
         # The rate of a GPU falls with their number.
         rate = evaluated.class_gpu_rate.max(axis=1)[evaluated.class_of] if request.ranks_by_rate else 1.0
+        fewest = np.minimum(evaluated.fewest, most).astype(np.int64)[:, None]
+        could = evaluated.class_passes[Limit.STORAGE_CAPACITY].any(axis=1)[evaluated.class_of]
+        could &= evaluated.fewest <= most
         with np.errstate(divide="ignore", invalid="ignore"):
             keys = np.where(counts.candidates, main.cost / np.reshape(rate, (-1, 1)), np.inf)
-            least = np.where(evaluated.fewest <= most, main.least / rate, np.inf)
+            least = main.bounds(fewest, evaluated.class_least_nodes[:, None])[:, 0] / rate
+            least = np.where(could, least, np.inf)
             server = np.maximum(main.server, 1.0) / rate
         likely = float(keys.min())
         return cls(counts, tuple(factor * likely for factor in _FACTORS if likely < np.inf), least, server)
@@ -133,7 +138,7 @@ class FirstLook:
         largest = np.max(np.where(self.least[some] <= beyond, evaluated.fewest[some] + money, 1.0))
         options = tuple(evaluated.platforms[place] for place in some)
         space = design_space(len(options), 1, min(math.ceil(largest), most_servers(request)))
-        found = evaluate_space(request, evaluated.works, options, space, catalog, calibration, only_running=True)
+        found = evaluate_space(request, evaluated.works, options, space, catalog, calibration)
         return PartCounts(request, found, catalog, self.counts.prices)
 
 

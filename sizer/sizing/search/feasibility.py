@@ -32,7 +32,7 @@ from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.checkpoints import write_demands_matter
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
-from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
+from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, RATE_LIMITS, JointTargets, Known
 from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import (
@@ -235,9 +235,8 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Limits of the stages of servers. Of the servers that they call for by linear scaling, the share that is surely too few
-# or just enough: stages are judged by draws, too, which differ from their quantiles.
-_OF_RATES = (Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK)
+# Of the servers that linear scaling calls for, the share that is surely too few or just enough: stages are judged by
+# draws, too, which differ from their quantiles.
 _SURELY = 3 / 4
 
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
@@ -360,7 +359,7 @@ class EvaluatedSpace:
         sizes, following = self.space.sizes, np.append(self.space.sizes[1:], np.inf)
         with np.errstate(divide="ignore"):
             scaled = np.maximum(sizes + 1, np.ceil(_SURELY * sizes / self.kind_delivered))[self.kind_of_class]
-        delivers = np.logical_and.reduce([self.class_passes[name] for name in _OF_RATES])
+        delivers = np.logical_and.reduce([self.class_passes[name] for name in RATE_LIMITS])
         enough = np.where(delivers, sizes, np.where(scaled < following, scaled, np.inf)).min(axis=1)
         return np.maximum(fewest, enough[self.class_of])
 
@@ -416,13 +415,8 @@ def evaluate_space(
     catalog: Catalog,
     calibration: Calibration,
     known: Known = NOTHING_KNOWN,
-    *,
-    only_running: bool = False,
 ) -> EvaluatedSpace:
     """Evaluate the stages of all rows in one vectorised pass; ``known`` is what is known better than it is fitted.
-
-    ``only_running`` leaves out, of many designs, the storage of platforms whose servers alone miss the targets at every
-    size: none of theirs runs, and what else is said of them has no meaning.
 
     Every number is worked out once for all designs that share what it depends on: GPU steps, exchange, decode, caches
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
@@ -440,12 +434,8 @@ def evaluate_space(
         team = servers.team and servers.team.take(of_kinds)
         return after_losses(request, works, platforms, *rows, team, catalog, calibration, known)
 
-    classes, step = np.arange(len(alike.first)), max(BLOCK_ROWS // len(space.sizes), 1)
-    if only_running and len(classes) > step:
-        keeps = np.logical_and.reduce(list(servers.limits.values())).any(axis=1)
-        classes = classes[keeps[alike.kind_of]]
     # Of one kind after the other: what its servers may turn out to do is laid out once.
-    classes = classes[np.argsort(alike.kind_of[classes], kind="stable")]
+    classes, step = np.argsort(alike.kind_of, kind="stable"), max(BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(classes), step):
         pause_point()
         block = classes[start : start + step]

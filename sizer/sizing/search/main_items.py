@@ -1,6 +1,6 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,12 +18,9 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.platform import Platform
-from sizer.sizing.checks import Limit
 from sizer.sizing.search.feasibility import BLOCK_ROWS, EvaluatedSpace
 from sizer.workload.request import SizingRequest
 
-# More than any design has.
-_MOST_SERVERS = 1e9
 # Whole designs are compared to the cent.
 _HALF_CENT = 0.005
 
@@ -75,7 +72,7 @@ class MainItems:
     """Lower bounds of the cost of designs; what is there already costs nothing."""
 
     cost: Floats  # (platforms, sizes)
-    least: Floats  # (platforms,) of any number of servers; inf where they, or the storage, never are enough
+    bounds: Callable[[Ints, Ints], Floats]  # of servers (sizes,) or (platforms, sizes) and nodes (classes, sizes)
     server: Floats  # (platforms,) of one server
 
 
@@ -110,17 +107,7 @@ def main_items_cost(
         blocks = (slice(start, start + step) for start in range(0, len(platforms), step))
         return np.concatenate([bound(servers[some], class_nodes[evaluated.class_of[some]], some) for some in blocks])
 
-    fewest = np.minimum(evaluated.fewest, _MOST_SERVERS)
-    holds_data = np.any(evaluated.class_passes[Limit.STORAGE_CAPACITY], axis=1)[evaluated.class_of]
-    return MainItems(
-        cost=bounds(evaluated.space.sizes, evaluated.class_nodes),
-        least=np.where(
-            holds_data & (fewest < _MOST_SERVERS),
-            bounds(fewest[:, None].astype(np.int64), evaluated.class_least_nodes[:, None])[:, 0],
-            np.inf,
-        ),
-        server=amounts[0, :, 0],
-    )
+    return MainItems(bounds(evaluated.space.sizes, evaluated.class_nodes), bounds, amounts[0, :, 0])
 
 
 _NOTHING = -1  # place of a part that a platform does not have
