@@ -367,11 +367,6 @@ class EvaluatedSpace:
         """The same of some rows. [samples/s]"""
         return self.over_rows(self.class_gpu_rate)[rows]
 
-    @property
-    def buildable(self) -> tuple[Bools, ...]:
-        """Per class: what must hold before it is worth while to count parts."""
-        return tuple(self.class_passes[name] for name in (*COMPUTE_LIMITS, Limit.STORAGE_CAPACITY, Limit.STORAGE_RATE))
-
     @cached_property
     def runs(self) -> Bools:
         """(platforms, sizes) designs that keep every limit of the stages and are no twin of another."""

@@ -31,7 +31,7 @@ from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
-from sizer.sizing.checks import AnyLimit, Limit
+from sizer.sizing.checks import COMPUTE_LIMITS, AnyLimit, Limit
 from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
@@ -435,7 +435,9 @@ class PartCounts:
     def alive(self) -> tuple[int, ...]:
         """Platforms with a design whose stages run, but for the joint confidence; all but twins where there is none."""
         distinct = [index for index in range(self.evaluated.space.n_platforms) if index not in self.evaluated.twins]
-        could = np.logical_and.reduce(self.evaluated.buildable).any(axis=1)[self.evaluated.class_of]
+        asked = (*COMPUTE_LIMITS, Limit.STORAGE_CAPACITY, Limit.STORAGE_RATE)
+        could = np.logical_and.reduce([self.evaluated.class_passes[name] for name in asked]).any(axis=1)
+        could = could[self.evaluated.class_of]
         return tuple(index for index in distinct if could[index]) or tuple(distinct)
 
     @cached_property

@@ -471,11 +471,6 @@ class Ranking:
             return 0
         return int(self._parts[row // len(self._counts.evaluated.space.sizes)])
 
-    def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:
-        if self._parts is None:
-            return rows
-        return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
-
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
         counts, pair = self._counts, np.array([first, other])
@@ -491,7 +486,10 @@ class Ranking:
 
     def one_by_one(self) -> Iterator[int]:
         """Best row of every platform in the order in which documents show them, each found when it is asked for."""
-        return self._preferred_first(self.without_preference())
+        rows = self.without_preference()
+        if self._parts is None:
+            return rows
+        return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
     def without_preference(self) -> Iterator[int]:
         """The same without regard to preferred vendors."""
