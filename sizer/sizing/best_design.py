@@ -77,11 +77,11 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     if planned is not None:
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
-    look = FirstLook.of(request, catalog, calibration)
-    for beyond in () if look is None else look.beyond:
-        with suppress(UnsettledError):
-            counts = look.search(beyond, catalog, calibration)
-            return _best(Ranking(counts, beyond=beyond), counts, look.counts)
+    if (look := FirstLook.of(request, catalog, calibration)) is not None:
+        for beyond in look.beyond:
+            with suppress(UnsettledError):
+                counts = look.search(beyond, catalog, calibration)
+                return _best(Ranking(counts, beyond=beyond), counts, look.counts)
     counts = search(request, catalog, calibration)
     ranking = Ranking(counts)
     if ranking.first(1):

@@ -361,10 +361,10 @@ class EvaluatedSpace:
             scaled = np.maximum(sizes + 1, np.ceil(_SURELY * sizes / self.kind_delivered))[self.kind_of_class]
         delivers = np.logical_and.reduce([self.class_passes[name] for name in RATE_LIMITS])
         enough = np.where(delivers, sizes, np.where(scaled < following, scaled, np.inf)).min(axis=1)
-        return np.maximum(fewest, enough[self.class_of])
+        return np.asarray(np.maximum(fewest, enough[self.class_of]))
 
     def gpu_rate_at(self, rows: Ints) -> Floats:
-        """The same of some rows. [samples/s]"""
+        """Rate of one GPU, as :attr:`class_gpu_rate`, of some rows. [samples/s]"""
         return self.over_rows(self.class_gpu_rate)[rows]
 
     @cached_property
