@@ -119,7 +119,7 @@ class FirstLook:
         # The rate of a GPU falls with their number.
         rate = evaluated.class_gpu_rate.max(axis=1)[evaluated.class_of] if request.ranks_by_rate else 1.0
         fewest = np.minimum(evaluated.fewest, most).astype(np.int64)[:, None]
-        could = evaluated.class_passes[Limit.STORAGE_CAPACITY].any(axis=1)[evaluated.class_of]
+        could = np.any(evaluated.class_passes[Limit.STORAGE_CAPACITY], axis=1)[evaluated.class_of]
         could &= evaluated.fewest <= most
         with np.errstate(divide="ignore", invalid="ignore"):
             keys = np.where(counts.candidates, main.cost / np.reshape(rate, (-1, 1)), np.inf)
