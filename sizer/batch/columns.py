@@ -379,7 +379,6 @@ def design_cells(
 ) -> dict[str, Any]:
     """Values of a design that do not depend on what runs on it; ``counts`` are of one row."""
     usable = usable_for_data_bytes(platform, storage_nodes)
-    memory = platform.server.memory_bytes
     return {
         "design.name": design_name(platform, n_servers, storage_nodes),
         "design.server": platform.server.id,
@@ -387,7 +386,7 @@ def design_cells(
         "design.gpu": platform.gpu.id,
         "design.gpus": int(n_servers * platform.gpus_per_server),
         "design.gpus_per_server": int(platform.gpus_per_server),
-        "design.host_memory_bytes": _number(None if memory is None else memory.value),
+        "design.host_memory_bytes": _number(memory_bytes(platform)),
         "design.storage": platform.storage.id,
         "design.storage_nodes": int(storage_nodes),
         "design.fabric": platform.fabric.id,
@@ -404,6 +403,12 @@ def design_cells(
         "cost.is_complete": bill.is_complete,
         "cost.unpriced_items": bill.n_unpriced,
     }
+
+
+def memory_bytes(platform: Platform) -> float | None:
+    """Memory of a server; None where no source gives it. [B]"""
+    memory = platform.server.memory_bytes
+    return None if memory is None else memory.value
 
 
 def _workload_cells(answer: WorkloadFigures) -> dict[str, Any]:
@@ -452,7 +457,7 @@ def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
         for name in given
         if (found := _WORKLOAD_COLUMN.fullmatch(name.removeprefix(PREFIX))) and name.startswith(PREFIX)
     ]
-    types = [(name, _request_type(name)) for name in asked]
+    types = [(name, _REQUEST_TYPES[_known(name).kind]) for name in asked]
     types += [(PREFIX + name, of_one) for name, of_one in _FIXED.items()]
     types += [
         (f"{PREFIX}workload.{number}.{name}", of_one)
@@ -460,12 +465,6 @@ def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
         for name, of_one in _WORKLOAD_TYPES.items()
     ]
     return pa.schema(types, metadata=dict(metadata))
-
-
-def _request_type(name: str) -> Any:
-    key = request_key(name)
-    assert key is not None, name
-    return _REQUEST_TYPES[key.kind]
 
 
 def table(rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> pa.Table:

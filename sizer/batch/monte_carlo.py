@@ -13,7 +13,7 @@ from sizer import __version__
 from sizer.base.arrays import Ints
 from sizer.base.errors import BatchError, RequestError
 from sizer.base.faults import shown
-from sizer.batch.columns import PREFIX
+from sizer.batch.columns import PREFIX, memory_bytes
 from sizer.batch.run import calibration_digest
 from sizer.calibrate.calibration import Calibration, Draws, stored_calibration, streams
 from sizer.catalog.loader import load_catalog
@@ -113,11 +113,6 @@ def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], 
             ours.shutdown(cancel_futures=True)
 
 
-def _memory_bytes(platform: Platform) -> float:
-    memory = platform.server.memory_bytes
-    return np.nan if memory is None else memory.value
-
-
 def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -> pa.Table:
     evaluated = counts.evaluated
     index, servers = evaluated.space.platform, evaluated.space.n_servers
@@ -128,7 +123,7 @@ def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -
         "design.gpu": _texts(evaluated.platforms, index, lambda one: one.gpu.id),
         "design.gpus": servers * per_server,
         "design.gpus_per_server": per_server,
-        "design.host_memory_bytes": np.array([_memory_bytes(one) for one in evaluated.platforms])[index],
+        "design.host_memory_bytes": np.array([memory_bytes(one) for one in evaluated.platforms], dtype=float)[index],
         "design.storage": _texts(evaluated.platforms, index, lambda one: one.storage.id),
         "design.storage_option": _texts(evaluated.platforms, index, _option),
         "design.storage_nodes": evaluated.storage_nodes,

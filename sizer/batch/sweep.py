@@ -11,14 +11,13 @@ import pyarrow as pa
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import shown
-from sizer.batch.columns import PREFIX, cells_of, nested, request_key, unknown_column, value_of_cell
+from sizer.batch.columns import PREFIX, cells_of, memory_bytes, nested, request_key, unknown_column, value_of_cell
 from sizer.batch.monte_carlo import draws_of, posterior_cells
 from sizer.batch.run import Progress, size_batch
 from sizer.batch.work import SIZED
 from sizer.calibrate.calibration import Calibration, Draws, stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.search.feasibility import MAX_SERVERS, Space, evaluate_space
 from sizer.sizing.search.posterior import Reached, posterior_of
@@ -182,18 +181,13 @@ def _request(cells: Mapping[str, Any]) -> SizingRequest:
     return SizingRequest.from_dict(nested({name: cell for name, cell in given.items() if cell is not None}))
 
 
-def _memory_bytes(platform: Platform) -> float | None:
-    memory = platform.server.memory_bytes
-    return None if memory is None else memory.value
-
-
 def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, catalog: Catalog) -> Reached:
     """Distribution of one design of a request, one axis; designs that differ in their drives alone run alike."""
     *kinds, servers, nodes = design
     options = [
         one
         for one in platforms(catalog, request, alone=True)
-        if [one.server.id, one.storage.id, one.gpu.id, one.fabric.id, one.gpus_per_server, _memory_bytes(one)] == kinds
+        if [one.server.id, one.storage.id, one.gpu.id, one.fabric.id, one.gpus_per_server, memory_bytes(one)] == kinds
     ]
     works = resolved(request, catalog, draws.calibration)
     # A space of single servers is evaluated without links between them, which that of the request may have.

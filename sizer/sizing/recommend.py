@@ -1,7 +1,7 @@
 """The designs that a request allows, searched, and one of them written out in full."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import Platform, PlatformKey
+from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
@@ -30,6 +30,7 @@ from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, row_di
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.eras import extended_by_what_is_sold
 from sizer.workload.request import SizingRequest, ranks_by_cost
+from sizer.workload.resolve import ResolvedWorkload
 
 # Largest number of servers that a search looks at; fewer where the fabric ends before.
 MOST_SERVERS = 10_000
@@ -73,41 +74,18 @@ def search(
     request: SizingRequest,
     catalog: Catalog,
     calibration: Calibration,
-    only: PlatformKey | None = None,
     most: int | None = None,
-    *,
-    only_running: bool = False,
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
-    ``only``: of the one platform that is looked at; default all that the request allows. ``most``: largest number of
-    servers looked at; default :func:`most_servers`, and more where no design meets the targets and larger ones may.
-    ``only_running``: as of :func:`evaluate_space`, where some design runs or no larger one is looked at. Raises
-    RequestError if the request names something that the catalogue does not have. Raises InfeasibleError if no platform
-    is allowed, or no run can start in the time asked.
+    ``most``: largest number of servers looked at; default :func:`most_servers`, and more where no design meets the
+    targets and larger ones may. Raises RequestError if the request names something that the catalogue does not have.
+    Raises InfeasibleError if no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
-
-    def allowed(*, alone: bool) -> tuple[Platform, ...]:
-        every = platforms(catalog, request, alone=alone)
-        return every if only is None else tuple(option for option in every if option.key == only)
-
-    def evaluated_on(single: tuple[Platform, ...]) -> EvaluatedSpace:
-        options = with_tiers(single, works, request, catalog)
-        space = design_space(len(options), 1, most or most_servers(request))
-        rest = (request, works, options, space, catalog, calibration)
-        found = evaluate_space(*rest, only_running=only_running)
-        if found.is_complete or most is not None or found.runs.any():
-            return found
-        del found  # the arrays of a space may be large: one at a time
-        return evaluate_space(*rest)
-
-    usual = allowed(alone=False)
-    evaluated = evaluated_on(usual)
-    if _one_is_enough(evaluated) and len(every := allowed(alone=True)) > len(usual):
-        del evaluated
-        evaluated = evaluated_on(every)
-    options, first = evaluated.platforms, evaluated.space
+    options = options_of(request, works, catalog, calibration)
+    first = design_space(len(options), 1, most or most_servers(request))
+    evaluated = evaluate_space(request, works, options, first, catalog, calibration)
     for _ in range(_MOST_RAISED if most is None else 0):
         more = larger_sizes(evaluated, min(request.limits.servers or MOST_SERVERS, MOST_SERVERS))
         if more is None:
@@ -124,11 +102,16 @@ def search(
     return PartCounts(request, evaluate_space(request, works, options, first, catalog, calibration), catalog, prices)
 
 
-def _one_is_enough(evaluated: EvaluatedSpace) -> bool:
-    """Whether one server into which any number of cards may go runs the work alone."""
-    return any(
-        one.server.n_gpus_alone and runs for one, runs in zip(evaluated.platforms, evaluated.runs[:, 0], strict=True)
-    )
+def options_of(
+    request: SizingRequest, works: Sequence[ResolvedWorkload], catalog: Catalog, calibration: Calibration
+) -> tuple[Platform, ...]:
+    """Platforms that a request allows; where one server runs the work alone, with any number of cards in it."""
+    usual = with_tiers(platforms(catalog, request), works, request, catalog)
+    fitted = tuple(one for one in usual if one.server.n_gpus_alone)
+    one_server = Space(len(fitted), np.array([1]))
+    if not (fitted and evaluate_space(request, works, fitted, one_server, catalog, calibration).runs.any()):
+        return usual
+    return with_tiers(platforms(catalog, request, alone=True), works, request, catalog)
 
 
 def answerable(counts: PartCounts, calibration: Calibration) -> SizingRequest:
@@ -282,7 +265,8 @@ def servers_expected(evaluated: EvaluatedSpace) -> float:
         return math.inf
     sizes = evaluated.space.sizes
     place = int(np.searchsorted(sizes, max(most // 2**_DOUBLINGS, 1)))
-    fewer, share = int(sizes[place]), _delivered_shares(evaluated)[:, [place, -1]][could]
+    delivered = evaluated.kind_delivered[:, [place, -1]][evaluated.kind_of_class][evaluated.class_of]
+    fewer, share = int(sizes[place]), delivered[could]
     exponent = np.ones(len(share))
     if fewer < most:
         with np.errstate(divide="ignore", invalid="ignore"):  # fewer servers may deliver nothing
@@ -318,19 +302,6 @@ def larger_sizes(evaluated: EvaluatedSpace, allowed: int = MOST_SERVERS) -> Ints
         return None
     low, high = max(most + 1, math.floor(expected * _FEWER)), min(allowed, math.ceil(expected * _MORE))
     return np.arange(low, high + 1, max(1, math.ceil((high - low) / _MOST_SIZES)))
-
-
-def _delivered_shares(evaluated: EvaluatedSpace) -> Floats:
-    """(platforms, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
-    targets, shares = evaluated.targets, []
-    for comp, need in zip(targets.computes, targets.needs, strict=True):
-        stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
-        # Of rows whose GPUs do not hold the network nothing is asked: they deliver all of that.
-        asked = np.where(need.samples_per_s > 0, need.samples_per_s, 1.0)
-        shares += [
-            np.where(need.samples_per_s > 0, stage.quantile(1 - targets.confidence) / asked, 1.0) for stage in stages
-        ]
-    return np.asarray(np.min(shares, axis=0)[evaluated.kind_of_class][evaluated.class_of])
 
 
 def preference_of(

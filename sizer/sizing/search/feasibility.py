@@ -32,7 +32,7 @@ from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.checkpoints import write_demands_matter
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
-from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, JointTargets, Known
+from sizer.sizing.stages.joint_targets import NOTHING_KNOWN, RATE_LIMITS, JointTargets, Known
 from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.own_networks import operators_are_unknown
 from sizer.sizing.stages.platform_columns import (
@@ -235,6 +235,10 @@ def _in_order(codes: Ints) -> tuple[Ints, Ints]:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+# Of the servers that linear scaling calls for, the share that is surely too few or just enough: stages are judged by
+# draws, too, which differ from their quantiles.
+_SURELY = 3 / 4
+
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 BLOCK_ROWS = 16_384
 
@@ -251,7 +255,6 @@ class EvaluatedSpace:
     platforms: tuple[Platform, ...]
     compiled: tuple[Platform, ...]  # the same whatever drives hold, which changes prices alone: facts go by these
     works: tuple[ResolvedWorkload, ...]
-    is_complete: bool  # also of platforms on which nothing runs
     gpus_per_server: Floats  # (platforms,)
     exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
     class_of: Ints  # (platforms,)
@@ -330,14 +333,39 @@ class EvaluatedSpace:
         asked = need.gpu_samples_per_s if need.counts_gpu else need.samples_per_s
         return np.asarray(np.broadcast_to(asked, (len(self.kind_first), len(self.space.sizes)))[self.kind_of_class])
 
-    def gpu_rate_at(self, rows: Ints) -> Floats:
-        """The same of some rows. [samples/s]"""
-        return self.over_rows(self.class_gpu_rate)[rows]
+    @cached_property
+    def kind_delivered(self) -> Floats:
+        """(kinds, sizes) share of what the targets ask of them that servers deliver at the confidence asked."""
+        targets, shares = self.targets, []
+        for comp, need in zip(targets.computes, targets.needs, strict=True):
+            stages = (comp.decode, comp.host_link, *((comp.gpu,) if need.counts_gpu else ()))
+            # Of rows whose GPUs do not hold the network nothing is asked: they deliver all of that.
+            asked = np.where(need.samples_per_s > 0, need.samples_per_s, 1.0)
+            quantiles = [stage.quantile(1 - targets.confidence) for stage in stages]
+            shares += [np.where(need.samples_per_s > 0, quantile / asked, 1.0) for quantile in quantiles]
+        return np.asarray(np.min(shares, axis=0))
 
-    @property
-    def buildable(self) -> tuple[Bools, ...]:
-        """Per class: what must hold before it is worth while to count parts."""
-        return tuple(self.class_passes[name] for name in (*COMPUTE_LIMITS, Limit.STORAGE_CAPACITY, Limit.STORAGE_RATE))
+    @cached_property
+    def fewest(self) -> Floats:
+        """(platforms,) servers that a platform takes at least, of any number; inf where none delivers what is asked.
+
+        Servers deliver at most as much more as there are more of them. Layouts of models divide some numbers better
+        than others, and levels of a narrow fabric serve some better, so that of these nothing is known.
+        """
+        wanted = max(work.request.target.gpus_busy or 0 for work in self.works)
+        fewest = np.maximum(np.ceil(wanted / self.gpus_per_server), 1.0)
+        if any(work.is_laid_out for work in self.works) or self.columns.cores.shape[1] > 1:
+            return fewest
+        sizes, following = self.space.sizes, np.append(self.space.sizes[1:], np.inf)
+        with np.errstate(divide="ignore"):
+            scaled = np.maximum(sizes + 1, np.ceil(_SURELY * sizes / self.kind_delivered))[self.kind_of_class]
+        delivers = np.logical_and.reduce([self.class_passes[name] for name in RATE_LIMITS])
+        enough = np.where(delivers, sizes, np.where(scaled < following, scaled, np.inf)).min(axis=1)
+        return np.asarray(np.maximum(fewest, enough[self.class_of]))
+
+    def gpu_rate_at(self, rows: Ints) -> Floats:
+        """Rate of one GPU, as :attr:`class_gpu_rate`, of some rows. [samples/s]"""
+        return self.over_rows(self.class_gpu_rate)[rows]
 
     @cached_property
     def runs(self) -> Bools:
@@ -382,13 +410,8 @@ def evaluate_space(
     catalog: Catalog,
     calibration: Calibration,
     known: Known = NOTHING_KNOWN,
-    *,
-    only_running: bool = False,
 ) -> EvaluatedSpace:
     """Evaluate the stages of all rows in one vectorised pass; ``known`` is what is known better than it is fitted.
-
-    ``only_running`` leaves out, of many designs, the storage of platforms whose servers alone miss the targets at every
-    size: none of theirs runs, and what else is said of them has no meaning.
 
     Every number is worked out once for all designs that share what it depends on: GPU steps, exchange, decode, caches
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
@@ -406,12 +429,8 @@ def evaluate_space(
         team = servers.team and servers.team.take(of_kinds)
         return after_losses(request, works, platforms, *rows, team, catalog, calibration, known)
 
-    classes, step = np.arange(len(alike.first)), max(BLOCK_ROWS // len(space.sizes), 1)
-    if only_running and len(classes) > step:
-        keeps = np.logical_and.reduce(list(servers.limits.values())).any(axis=1)
-        classes = classes[keeps[alike.kind_of]]
     # Of one kind after the other: what its servers may turn out to do is laid out once.
-    classes = classes[np.argsort(alike.kind_of[classes], kind="stable")]
+    classes, step = np.argsort(alike.kind_of, kind="stable"), max(BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(classes), step):
         pause_point()
         block = classes[start : start + step]
@@ -447,7 +466,6 @@ def evaluate_space(
         platforms=priced,
         compiled=platforms,
         works=tuple(works),
-        is_complete=len(classes) == len(alike.first),
         gpus_per_server=alike.facts.gpus_per_server,
         exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
         class_of=alike.class_of,

@@ -1,6 +1,6 @@
 """What the main items of every design cost, in one pass: servers, storage, and the support of both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes, nodes_per_unit, nodes_there
 from sizer.physical.platform import Platform
-from sizer.sizing.checks import Limit
 from sizer.sizing.search.feasibility import BLOCK_ROWS, EvaluatedSpace
 from sizer.workload.request import SizingRequest
 
@@ -73,7 +72,7 @@ class MainItems:
     """Lower bounds of the cost of designs; what is there already costs nothing."""
 
     cost: Floats  # (platforms, sizes)
-    larger: Floats  # (platforms,) of every larger design; inf where the storage cannot hold the data
+    bounds: Callable[[Ints, Ints], Floats]  # of servers (sizes,) or (platforms, sizes) and nodes (classes, sizes)
     server: Floats  # (platforms,) of one server
 
 
@@ -103,17 +102,12 @@ def main_items_cost(
         return np.asarray(np.maximum(cost * (1 - 1e-9) - _HALF_CENT, 0.0))
 
     def bounds(servers: Ints, class_nodes: Ints) -> Floats:
-        step = max(BLOCK_ROWS // servers.size, 1)
+        servers = np.broadcast_to(servers, (len(platforms), servers.shape[-1]))
+        step = max(BLOCK_ROWS // servers.shape[1], 1)
         blocks = (slice(start, start + step) for start in range(0, len(platforms), step))
-        return np.concatenate([bound(servers, class_nodes[evaluated.class_of[some]], some) for some in blocks])
+        return np.concatenate([bound(servers[some], class_nodes[evaluated.class_of[some]], some) for some in blocks])
 
-    beyond = evaluated.space.sizes[-1:] + 1
-    holds_data = np.any(evaluated.class_passes[Limit.STORAGE_CAPACITY], axis=1)[evaluated.class_of]
-    return MainItems(
-        cost=bounds(evaluated.space.sizes, evaluated.class_nodes),
-        larger=np.where(holds_data, bounds(beyond, evaluated.class_least_nodes[:, None])[:, 0], np.inf),
-        server=amounts[0, :, 0],
-    )
+    return MainItems(bounds(evaluated.space.sizes, evaluated.class_nodes), bounds, amounts[0, :, 0])
 
 
 _NOTHING = -1  # place of a part that a platform does not have

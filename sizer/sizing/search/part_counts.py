@@ -31,7 +31,7 @@ from sizer.physical.racks.placement import SLACK, RackClass, device_needs, rack_
 from sizer.physical.racks.power import device_power
 from sizer.physical.racks.site_rules import most_kg_on_floor
 from sizer.physical.roles import Role
-from sizer.sizing.checks import AnyLimit, Limit
+from sizer.sizing.checks import COMPUTE_LIMITS, AnyLimit, Limit
 from sizer.sizing.result import design_name
 from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.search.main_items import MainItems, check_budget, main_items_cost, ranking_prices
@@ -67,30 +67,27 @@ def least_room(evaluated: EvaluatedSpace, request: SizingRequest) -> dict[str, F
     return {"units": units, "watts": watts, "racks": np.where(is_delivered, servers, new)}
 
 
-@lru_cache(maxsize=128)
 def _needs(platforms: tuple[Platform, ...]) -> Floats:
+    """Facts of platforms, shape (14, platforms, 1)."""
+    return np.array([_needs_of(platform) for platform in platforms], dtype=float).T[..., None]
+
+
+@lru_cache(maxsize=16384)
+def _needs_of(platform: Platform) -> tuple[float, ...]:
     """Rack units of a server and of a unit of storage, nodes of a unit, whether the server brings its rack and whether
-    nobody knows what it draws; what both take of a rack, and what it holds. Shape (14, platforms, 1).
+    nobody knows what it draws; what both take of a rack, and what it holds.
 
     With more kinds of device a rack loses height to further PDUs, so that it never holds more.
     """
-    rows = []
-    for platform in platforms:
-        server, storage, rules = platform.server, platform.storage_server or platform.storage, platform.site
-        needs, of_storage = (device_needs(one, platform.pdu, rules.feeds) for one in (server, storage))
-        alone = (RackClass(Role.GPU_SERVER, server.id, np.ones(1, dtype=np.int64), needs),)
-        load_kg = most_kg_on_floor(rules, platform.rack)
-        holds = rack_limits(platform.rack, platform.pdu, None, alone, (), rules.feeds, load_kg).holds
-        # Heights step by halves, and a device takes whole units of a rack.
-        heights = (0.0 if one.height_u is None else one.height_u.value for one in (server, storage))
-        facts = (
-            *heights,
-            nodes_per_unit(platform.storage),
-            server.delivered is not None,
-            not device_power(server).is_known,
-        )
-        rows.append((*facts, *needs[:_OF_RACK], *of_storage[:_OF_RACK], *holds[:_OF_RACK]))
-    return np.array(rows, dtype=float).T[..., None]
+    server, storage, rules = platform.server, platform.storage_server or platform.storage, platform.site
+    needs, of_storage = (device_needs(one, platform.pdu, rules.feeds) for one in (server, storage))
+    alone = (RackClass(Role.GPU_SERVER, server.id, np.ones(1, dtype=np.int64), needs),)
+    load_kg = most_kg_on_floor(rules, platform.rack)
+    holds = rack_limits(platform.rack, platform.pdu, None, alone, (), rules.feeds, load_kg).holds
+    # Heights step by halves, and a device takes whole units of a rack.
+    heights = (0.0 if one.height_u is None else one.height_u.value for one in (server, storage))
+    facts = nodes_per_unit(platform.storage), server.delivered is not None, not device_power(server).is_known
+    return *heights, *facts, *needs[:_OF_RACK], *of_storage[:_OF_RACK], *holds[:_OF_RACK]
 
 
 _COSTS = ("cost", "expected_cost", "likely_cost", "ranking_cost")
@@ -438,7 +435,9 @@ class PartCounts:
     def alive(self) -> tuple[int, ...]:
         """Platforms with a design whose stages run, but for the joint confidence; all but twins where there is none."""
         distinct = [index for index in range(self.evaluated.space.n_platforms) if index not in self.evaluated.twins]
-        could = np.logical_and.reduce(self.evaluated.buildable).any(axis=1)[self.evaluated.class_of]
+        asked = (*COMPUTE_LIMITS, Limit.STORAGE_CAPACITY, Limit.STORAGE_RATE)
+        could = np.logical_and.reduce([self.evaluated.class_passes[name] for name in asked]).any(axis=1)
+        could = could[self.evaluated.class_of]
         return tuple(index for index in distinct if could[index]) or tuple(distinct)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def posterior(
             parts.append((classes, sizes))
             yield block
 
-    for place, found in enumerate((each or _one_by_one)(told())):
+    for place, found in enumerate((each or partial(map, reached))(told())):
         classes, sizes = parts[place]
         whole.all_met[classes, sizes], whole.met[:, classes, sizes] = found.all_met, found.met
         whole.rate[:, classes, sizes], whole.time_s[:, classes, sizes] = found.rate, found.time_s
@@ -192,10 +193,6 @@ class Block:
 
     ran: tuple[DrawnServers, ...]
     paths: tuple[_Path, ...]
-
-
-def _one_by_one(blocks: Iterable[Block]) -> Iterator[Reached]:
-    return map(reached, blocks)
 
 
 def _blocks(

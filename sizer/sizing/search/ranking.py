@@ -240,8 +240,8 @@ _MOST_LOOKED_AT = 1.5
 _MOST_OF_KIND, _LOOKED_AT = 3, 48
 # Stands among ranked rows behind the last one that may tie with the first.
 _NO_MORE_TIED = -1
-# In place of the row of a design: those of a platform that are not counted, and those beyond the sizes of the space.
-_WAITING, _LARGER = -1, -2
+# In place of the row of a design: those of a platform that are not counted, and those beyond what is looked at.
+_WAITING, _BEYOND = -1, -2
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
@@ -431,14 +431,7 @@ def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:
 
 
 class UnsettledError(Exception):
-    """The sizes looked at do not settle what is asked: a larger design could come before.
-
-    ``n_servers``: of the largest that may, as far as it is known.
-    """
-
-    def __init__(self, n_servers: float = math.inf) -> None:
-        super().__init__(n_servers)
-        self.n_servers = n_servers
+    """The designs looked at do not settle what is asked: another one could come before."""
 
 
 class Ranking:
@@ -451,14 +444,14 @@ class Ranking:
     within the budget with that confidence. Of designs that are at most the percentage of the request behind the first
     by that key, one of preferred vendors leads.
 
-    ``counts``: the designs. ``goes_on``: whether there are larger designs than those of the space, which money alone
-    orders. The first row that one of them could come before raises :class:`UnsettledError`.
+    ``counts``: the designs. ``beyond``: key that no other design is below, of a request that money alone orders; inf
+    where these are all. The first row that one of them could come before raises :class:`UnsettledError`.
     """
 
-    def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
-        self._counts, self._goes_on = counts, goes_on
+    def __init__(self, counts: PartCounts, *, beyond: float = math.inf) -> None:
+        self._counts, self._beyond = counts, beyond
         self._found: list[int] = []  # the first
-        self._further = _Order(counts, goes_on=goes_on).rows()  # those after them
+        self._further = _Order(counts, beyond=beyond).rows()  # those after them
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -481,11 +474,6 @@ class Ranking:
         if sum(_changes_of(self._counts, row)) > sum(_changes_of(self._counts, first)):
             return 0
         return int(self._parts[row // len(self._counts.evaluated.space.sizes)])
-
-    def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:
-        if self._parts is None:
-            return rows
-        return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
     def _is_in_reach(self, first: int, other: int) -> bool:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
@@ -516,7 +504,10 @@ class Ranking:
 
     def one_by_one(self) -> Iterator[int]:
         """Best row of every platform in the order in which documents show them, each found when it is asked for."""
-        return self._preferred_first(self.without_preference())
+        rows = self.without_preference()
+        if self._parts is None:
+            return rows
+        return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
 
     def without_preference(self) -> Iterator[int]:
         """The same without regard to preferred vendors."""
@@ -527,15 +518,15 @@ class Ranking:
                     break
                 self._found.append(row)
             yield self._found[place]
-        if self._goes_on:
+        if self._beyond < math.inf:
             raise UnsettledError
 
 
 class _Order:
     """The order behind a :class:`Ranking`, which must not refer to it: arrays of the whole catalogue would stay."""
 
-    def __init__(self, counts: PartCounts, *, goes_on: bool) -> None:
-        self._counts, self._goes_on = counts, goes_on
+    def __init__(self, counts: PartCounts, *, beyond: float) -> None:
+        self._counts, self._beyond = counts, beyond
         self._has_ties = ranks_by_cost(counts.request.rank_by)
 
     def rows(self) -> Iterator[int]:
@@ -581,7 +572,9 @@ class _Order:
         bounds, designs_of = self._bounds()
         waiting: dict[int, _Waiting] = {}  # of the platforms that are looked at
         heap: list[tuple[Key, int, int]] = [(bound, _WAITING, index) for index, bound in bounds]
-        heap += self._larger()
+        if self._beyond < math.inf:
+            over = float(is_by_cost(self._counts.request) and self._is_beyond_budget(np.array(self._beyond)))
+            heap.append(((0.0, over, 0.0, self._beyond), _BEYOND, _BEYOND))
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set[PlatformKey]()
         tied: Key | None = None  # that no design which ties with the first comes behind
@@ -590,15 +583,16 @@ class _Order:
             if tied is not None and key[:4] > tied:
                 tied = None
                 yield _NO_MORE_TIED
+            if row == _BEYOND:
+                raise UnsettledError
             if platforms[index].key in found:
                 continue
-            if row == _LARGER:
-                known = (MOST_TIED * other[3] for other, place, _ in heap if place >= 0)
-                raise UnsettledError(self._most_servers(min(known, default=math.inf) if tied is None else tied[3]))
             if row >= 0:
                 if self._has_ties and not found:
                     changes = sum(_changes_of(self._counts, row))
-                    most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else MOST_TIED
+                    # By what a rate costs, nothing dearer ties with a design that asks for no change.
+                    alike = 1.0 if self._counts.request.ranks_by_rate else MOST_TIED
+                    most = _MOST_LOOKED_AT * MOST_TIED**changes if changes else alike
                     tied = (*key[:3], most * key[3])
                 found.add(platforms[index].key)
                 yield row
@@ -626,20 +620,6 @@ class _Order:
         rest = _KEPT_OF_REST * (counts.ranking_cost[rows] - main[counted])
         has_more = (np.arange(main.size) >= counted[:, None]) & (nodes >= nodes[counted][:, None])
         return np.asarray(main + np.max(np.where(has_more, rest[:, None], 0.0), axis=0))
-
-    def _larger(self) -> list[tuple[Key, int, int]]:
-        """Key that no design beyond the sizes of the space comes before, of each platform."""
-        if not self._goes_on:
-            return []
-        least = self._counts.main_cost.larger
-        each = enumerate(zip(self._is_beyond_budget(least).astype(float).tolist(), least.tolist(), strict=True))
-        return [((0.0, over, 0.0, cost), _LARGER, index) for index, (over, cost) in each if cost < math.inf]
-
-    def _most_servers(self, cost: float) -> float:
-        """Servers that so much money buys at most beside storage."""
-        main, beyond = self._counts.main_cost, self._counts.evaluated.space.sizes[-1] + 1
-        could = main.larger < cost
-        return float(beyond + np.max((cost - main.larger[could]) / np.maximum(main.server[could], 1.0), initial=0.0))
 
     def _bounds(self) -> tuple[list[tuple[int, Key]], Callable[[int], "_Waiting"]]:
         """Platforms of which some designs could be built, with the key that none comes before; and their designs."""

@@ -3,6 +3,7 @@
 Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -34,6 +35,8 @@ from sizer.workload.resolve import ResolvedWorkload
 # Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
 # half a hundredth.
 _RATIO = 2.0
+# Up to so many powers of it at least, where one server and more are asked about.
+_USUAL_LAST = 8
 
 _Run = TrainingRun | InferenceRun | LaidOutRun
 RunOf = Callable[[Columns, Ints, Floats], _Run]
@@ -55,15 +58,16 @@ def gpu_rates(
     cols: Columns,
     n_servers: Ints,
     batch_per_gpu: Floats,
-    stored: "StoredDraws | None" = None,
+    groups: Sequence[ComputeGroup],
+    stored: "dict[Hashable, Floats]",
 ) -> GpuRates:
     """Rates of designs.
 
     ``run_of``: gives the runs on servers of some columns, at numbers of servers and batches that broadcast with them.
     ``terms``: of every compute group, in the order of ``cols.compute``: on one server, and on several. ``cols``: one
     entry a row, or (platforms, 1). ``n_servers``: servers of each row, or (1, sizes). ``batch_per_gpu``: samples of one
-    step on one GPU of each row, or (platforms, 1). ``stored``: draws by the arrays that they depend on besides
-    ``terms``, or worked out where they are not stored.
+    step on one GPU of each row, or (platforms, 1). ``groups``: the compute groups. ``stored``: draws of this network by
+    group, server and first size, shape (:class:`_Drawn`, sizes); those that are missing are added.
     """
     run = run_of(cols, n_servers, batch_per_gpu)
     if isinstance(run, LaidOutRun):
@@ -80,12 +84,7 @@ def gpu_rates(
         gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
         return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
 
-    def work_out() -> _Drawn:
-        step = max(_MOST_DRAWN // sizes.size, 1)
-        kinds = [of_kinds(slice(start, start + step)) for start in range(0, len(batch), step)]
-        return _Drawn(*map(np.concatenate, zip(*kinds, strict=True)))
-
-    def of_kinds(some: slice) -> _Drawn:
+    def of_kinds(some: Ints) -> _Drawn:
         servers = distinct.take(some)
         few = run_of(servers, sizes[None, :], batch[some, None])
         assert isinstance(few, TrainingRun)
@@ -93,23 +92,32 @@ def gpu_rates(
         ends = [slice(0, 1), slice(1, None)] if sizes[0] == 1 < sizes.size else [slice(None)]
         parts = [_drawn(few.at_sizes(end), each.take(2 * servers.compute + (sizes[end][:1] > 1))) for end in ends]
         joined = (np.concatenate(part, axis=1) for part in zip(*(one[1:] for one in parts), strict=True))
-        return _Drawn(parts[0].alone, *joined)
+        return _Drawn(np.broadcast_to(parts[0].alone[:, None], (len(some), sizes.size)), *joined)
 
-    facts = (sizes, batch, *distinct.as_rows(("compute", "gpus_per_server", "exchange_bytes_per_s")))
-    moved = work_out() if stored is None else stored(tuple(one.tobytes() for one in facts), work_out)
+    facts = (distinct.compute, distinct.gpus_per_server, distinct.exchange_bytes_per_s, batch)
+    kinds = [
+        (groups[group], *others, int(sizes[0]))
+        for group, *others in zip(*(np.ravel(one).tolist() for one in facts), strict=True)
+    ]
+    lacks = [kind not in stored or stored[kind].shape[1] < sizes.size for kind in kinds]
+    missing, step = np.flatnonzero(lacks), max(_MOST_DRAWN // sizes.size, 1)
+    for start in range(0, missing.size, step):
+        some = missing[start : start + step]
+        stored.update(zip((kinds[one] for one in some), np.stack(of_kinds(some), axis=1), strict=True))
+    moved = _Drawn(*np.stack([stored[kind][:, : sizes.size] for kind in kinds], axis=1))
 
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
 
     found = run.medians(each.values[2 * cols.compute + (n_servers > 1)])
     median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
-    alone = (moved.alone / sizes[0])[place] * n_servers
+    alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
     gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
     return GpuRates(gpu, alone, found.exchange_samples_per_s)
 
 
 class _Drawn(NamedTuple):
-    """What draws make of the rates of a few runs."""
+    """What draws make of the rates of a few runs. Arrays (kinds, sizes)."""
 
     alone: Floats  # median without exchange and waiting, of the fewest servers [samples/s]
     log_ratio: Floats  # logarithm of the median over the rate at the values of the terms
@@ -119,8 +127,6 @@ class _Drawn(NamedTuple):
 
 # Kinds of servers x sizes that are drawn at once: their terms take hundreds of times as much memory.
 _MOST_DRAWN = 1024
-
-StoredDraws = Callable[[tuple[bytes, ...], Callable[[], _Drawn]], _Drawn]
 
 
 def _drawn(run: TrainingRun, terms: StepTerms) -> _Drawn:
@@ -148,6 +154,8 @@ def _grid(n_servers: Ints) -> tuple[Ints, Ints, Ints, Floats]:
     low = np.floor(step + 1e-9).astype(np.int64)
     share = np.where(np.abs(step - low) < 1e-9, 0.0, step - low)
     first, last = int(low.min()), int((low + (share > 0)).max())
+    if first == 0 < last:
+        last = max(last, _USUAL_LAST)  # the next question asks for other sizes
     sizes = np.round(_RATIO ** np.arange(first, last + 1)).astype(np.int64)
     return sizes, low - first, np.minimum(low + 1, last) - first, share
 
@@ -175,9 +183,9 @@ class GpuSide(Rows):
 def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
     """GPU side of one workload."""
 
-    def work_out(stored: StoredDraws | None = None) -> GpuSide:
+    def work_out() -> GpuSide:
         terms = _terms_of_groups(work, hosts)
-        rates = _rates(work, hosts, terms, stored)
+        rates = _rates(work, hosts, terms)
         laid_out, checkpoints = rates.laid_out, work.language_checkpoints
         # Each replica reads its weights for itself at a restart.
         reads_replicas = checkpoints is not None and bool(checkpoints.replica_bytes)
@@ -213,10 +221,7 @@ def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
     key: Hashable = (gpu_memory.network_key(work), tuple(hosts.groups))
     arrays = tuple((one.shape, one.tobytes()) for one in (n_servers, *cols.as_rows(_READ)))
     if cols.compute.size * n_servers.size > _MOST_ROWS:
-        stores = hosts.catalog, hosts.calibration
-        return _of_most(*stores).get(
-            (key, arrays), lambda: work_out(lambda facts, draw: _draws(*stores).get((key, facts), draw))
-        )
+        return work_out()
     stored = _of_one if len(hosts.platforms) == n_servers.size == 1 else _of_many
     return stored(hosts.catalog, hosts.calibration).get((key, arrays), work_out)
 
@@ -225,9 +230,9 @@ def gpu_side(work: ResolvedWorkload, hosts: ServerRows) -> GpuSide:
 _Stores = Callable[[Catalog, Calibration], StoredAnswers[GpuSide]]
 _of_one: _Stores = stores_by_catalog(4096)
 _of_many: _Stores = stores_by_catalog(512)
-# A change of a target asks about all designs again, some MB each; of others the draws, some 50 kB each.
-_of_most: _Stores = stores_by_catalog(8)
-_draws: Callable[[Catalog, Calibration], StoredAnswers[_Drawn]] = stores_by_catalog(256)
+# Terms of a network by compute group, and its draws by kind of server.
+_terms: Callable[[Catalog, Calibration], StoredAnswers[dict[Hashable, StepTerms]]] = stores_by_catalog(64)
+_draws: Callable[[Catalog, Calibration], StoredAnswers[dict[Hashable, Floats]]] = stores_by_catalog(64)
 # What the GPU side reads of the columns.
 _READ = (
     *("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain"),
@@ -297,13 +302,13 @@ def step_rates(work: ResolvedWorkload, hosts: ServerRows) -> GpuRates:
     return _rates(work, hosts, _terms_of_groups(work, hosts))
 
 
-def _rates(
-    work: ResolvedWorkload, hosts: ServerRows, terms: list[StepTerms], stored: StoredDraws | None = None
-) -> GpuRates:
+def _rates(work: ResolvedWorkload, hosts: ServerRows, terms: list[StepTerms]) -> GpuRates:
     def run_of(some: Columns, n_servers: Ints, batch: Floats) -> _Run:
         return step_run(work, replace(hosts, cols=some, n_servers=n_servers), batch)
 
-    return gpu_rates(run_of, terms, hosts.cols, hosts.n_servers, gpu_memory.batches(work, hosts), stored)
+    batch, key = gpu_memory.batches(work, hosts), gpu_memory.network_key(work)
+    stored = _draws(hosts.catalog, hosts.calibration).get(key, dict)
+    return gpu_rates(run_of, terms, hosts.cols, hosts.n_servers, batch, hosts.groups, stored)
 
 
 def host_link(work: ResolvedWorkload, hosts: ServerRows) -> Capacity:
@@ -333,7 +338,11 @@ def group_terms(
     # Where all rows are of one kind, nobody asks for the terms of the other.
     is_many = (n_servers > 1) & (not work.is_inference)
     kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
-    return [_group_terms(work, group, has_many, calibration, catalog) for group in groups for has_many in kinds]
+    stored = _terms(catalog, calibration).get(gpu_memory.network_key(work), dict)
+    for one in itertools.product(groups, set(kinds)):
+        if one not in stored:
+            stored[one] = _group_terms(work, *one, calibration, catalog)
+    return [stored[group, has_many] for group in groups for has_many in kinds]
 
 
 def _terms_of_groups(work: ResolvedWorkload, hosts: ServerRows) -> list[StepTerms]:

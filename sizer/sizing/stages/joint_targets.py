@@ -39,7 +39,7 @@ class Known:
 
 NOTHING_KNOWN = Known()
 # Limits of the stages of the servers, in their order.
-_STAGES = (Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK)
+RATE_LIMITS = (Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK)
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class JointTargets:
     @property
     def limits(self) -> dict[AnyLimit, Bools]:
         """Limits of the servers, without their memory and ports -> rows that keep them."""
-        asked, names = evaluate.least_chance(self.confidence), (Limit.GPU_COUNT, *_STAGES)
+        asked, names = evaluate.least_chance(self.confidence), (Limit.GPU_COUNT, *RATE_LIMITS)
         found: dict[AnyLimit, Bools] = {name: np.ones(self.chances[0].shape, dtype=bool) for name in names}
         each = zip(self.works, self.needs, self.by_stage, self.chances, strict=True)
         for work, need, by_stage, together in each:
             busy = work.request.target.gpus_busy or 0
             found[Limit.GPU_COUNT] &= self.n_servers * self.cols.gpus_per_server >= busy
-            for name, chance in zip(_STAGES, by_stage, strict=True):
+            for name, chance in zip(RATE_LIMITS, by_stage, strict=True):
                 if need.counts_gpu or name is not Limit.GPU_RATE:
                     # A stage on its own is judged by a normal law of the time, all of them by the draws, which rule.
                     found[name] &= (chance >= asked) | (together >= asked)

@@ -8,6 +8,7 @@ import pytest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.recommend import search
+from sizer.sizing.search.feasibility import Space, evaluate_space
 from sizer.workload.request import SizingRequest
 
 WORK = {"dnn": "resnet50", "target": {"samples_per_s": 60_000.0}, "dataset_bytes": 8e12}
@@ -56,6 +57,18 @@ def test_servers_and_storage_never_take_more_than_the_design(asked: dict[str, An
         assert (counts.expected_main_cost[index, sizes] <= counts.expected_cost[rows]).all()
         assert (counts.main_cost.cost[index, sizes] <= counts.ranking_cost[rows]).all()
         assert (counts.likely_main_cost[index, sizes] <= counts.likely_cost[rows]).all()
+
+
+@pytest.mark.parametrize("target", [{"samples_per_s": 60_000.0}, {"gpus_busy": 40}, {"time_to_train_s": 20_000.0}])
+def test_no_platform_runs_with_fewer_servers_than_a_few_sizes_say(target: dict[str, Any]) -> None:
+    work = {**WORK, "target": target, "epochs": 90}
+    request, fitted = SizingRequest.from_dict({"workload": [work]}), stored_calibration()
+    dense = search(request, shipped_catalog(), fitted, most=64).evaluated
+    few = Space(len(dense.platforms), 2 ** np.arange(5))
+    coarse = evaluate_space(request, dense.works, dense.platforms, few, shipped_catalog(), fitted)
+    does, first = dense.runs.any(axis=1), dense.space.sizes[dense.runs.argmax(axis=1)]
+    assert np.unique(first[does]).size > 10
+    assert (coarse.fewest[does] <= first[does]).all()
 
 
 def test_racks_follow_the_watts_of_a_rack() -> None:
