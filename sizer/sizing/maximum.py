@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import grouped, probability_text, significant
+from sizer.base.quantities import duration, grouped, probability_text, significant
 from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import sample_unit
@@ -201,6 +201,8 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     rate = f"{significant(found.samples_per_s)} {sample_unit(counts.evaluated.works[0].dnn)}"
     rows = rows_of(counts, found)
     chance = float(counts.evaluated.probability[rows].max(initial=0.0))
+    if rows.size and request.workload[0].target.time_to_train_s is not None:  # told as it was asked
+        rate += f", which trains in about {duration(float(counts.evaluated.time_at(rows, request.confidence).min()))}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
         f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "

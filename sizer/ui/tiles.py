@@ -158,6 +158,9 @@ def _performance(result: SizingResult) -> Tile:
     under = f"{item.under}; target {asked_target_text(result, first)}" if item.under else item.under
     room = most_users_text(first.serving) if first.serving is not None and first.serving.work.counts_people else ""
     note = f"Serves {room}, with {_software(design)}" if room else f"with {_software(design)}"
+    if first.time is not None and first.workload.target.time_to_train_s is None:
+        middle, ends = _split(first.time.total_s, "s")
+        note = f"Trains in {middle} ({ends}), {note}"
     return Tile("Will it do the job?", item._replace(under=under), _verdict(result), note)
 
 

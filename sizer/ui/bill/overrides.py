@@ -162,7 +162,7 @@ def _price(written: object) -> Any:
 
 def _discount(written: object) -> Any:
     try:
-        return parse_percent(_SPACES.sub("", _text(written)).removesuffix("%"))
+        return parse_percent(_SPACES.sub("", _text(written)))
     except ValueError:
         raise CellError(
             f"{_shown(written)} is not a discount; write a percentage from 0 to 100, for example 12.5"

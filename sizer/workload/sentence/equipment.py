@@ -199,9 +199,12 @@ def _read_owned_gpus(notes: Notes) -> None:
             notes.choose("server", found, "", answers)
             continue
         gpus = count * (round(others[0].high) if others else 1)
-        is_usable = bool(set(found.ids("gpu")) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
+        is_known = bool(set(found.ids("gpu")) & {*usable_gpus(notes.catalog)})
+        # Another target decides what is bought, which is no more of these GPUs.
+        is_usable = is_known and not notes.has_target and _are_held(notes, found)
         notes.owned_gpus = gpus if is_usable else 0
-        counted = f"their {gpus} GPUs count" if is_usable else "no rate of them is known, and they do not count"
+        left = "name the nearest that is to use them" if is_known else "no rate of them is known"
+        counted = f"their {gpus} GPUs count" if is_usable else f"they are not part of the design; {left}"
         notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
         notes.text.record(found, "existing, in servers that are not in the catalogue")
 
