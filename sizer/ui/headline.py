@@ -158,7 +158,8 @@ def _ways_out() -> None:
     limits: list[tuple[str, RequestPath]] = [
         (field.label, field.keys) for column in LIMITS for field in column if state.get(field.keys) is not None
     ]
-    without = [*limits, *([("Allowed equipment", ("platforms",))] if state.get(("platforms",)) else [])]
+    restricts = any(not key.startswith("prefer") for key in state.get(("platforms",)) or ())
+    without = [*limits, *([("Allowed equipment", ("platforms",))] if restricts else [])]
     works = state.get(("workload",)) or []
     with st.container(horizontal=True, gap="xsmall", key="ways-out"):
         if limits and len(works) == 1 and not {"gpus_busy", "maximum"} & set(works[0].get("target", ())):

@@ -349,23 +349,26 @@ LAYOUT = columns_of(
     "expert data micro_batch",
     "sharding recompute across_servers",
 )
-NUMBER_FORMAT = replace(
-    FIELDS["workload.precision"],
-    label="Number format",
-    help="Of the matrix products of a language model; GPUs without the format are excluded. Default: BF16.",
-    widget=Dropdown(
-        {
-            "mixed": "BF16",
-            "fp16": "FP16",
-            "fp8": "FP8",
-            "mxfp8": "MXFP8 (rated as FP8)",
-            "fp4": "FP4",
-            "nvfp4": "NVFP4 (rated as FP4)",
-            "mxfp4": "MXFP4 (serving only)",
-            "int4": "INT4 (serving only)",
-        },
-        "mixed",
-    ),
+_FORMATS = {
+    "fp16": "FP16",
+    "fp8": "FP8",
+    "mxfp8": "MXFP8 (rated as FP8)",
+    "fp4": "FP4",
+    "nvfp4": "NVFP4 (rated as FP4)",
+    "mxfp4": "MXFP4 (serving only)",
+    "int4": "INT4 (serving only)",
+}
+NUMBER_FORMAT, SERVED_FORMAT = (
+    replace(
+        FIELDS["workload.precision"],
+        label="Number format",
+        help=f"Of the matrix products of a language model; GPUs without the format are excluded. Default: {default}.",
+        widget=Dropdown(options | _FORMATS, "mixed"),
+    )
+    for default, options in (
+        ("BF16", {"mixed": "BF16"}),
+        ("that which is usual for the model and the GPU", {"mixed": "Usual for model and GPU", "bf16": "BF16"}),
+    )
 )
 TARGETS = {
     "samples_per_s": "Throughput",
