@@ -51,10 +51,11 @@ def parse_percent(written: object) -> Decimal:
 
     Examples
     --------
-    >>> parse_percent("12.5")
+    >>> parse_percent("12.5 %")
     Decimal('12.5')
     """
-    return _parsed(written, _PERCENT, "discount; write per cent from 0 to 100, for example 12.5")
+    number = written.strip().removesuffix("%") if isinstance(written, str) else written
+    return _parsed(number, _PERCENT, "discount; write per cent from 0 to 100, for example 12.5")
 
 
 def round_money(amount: Decimal) -> Decimal:

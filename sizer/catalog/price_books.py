@@ -30,6 +30,7 @@ COLUMNS = (
 RATE = "exchange_rate_usd"  # US dollars for one unit of the row's currency
 # For the reader of a book; a part number or a description names the item where nothing else does.
 INFORMATIVE = ("vendor", "part_number", "description", "quantity")
+NAMES = ("item", "part_number", "description")
 
 _FITTED = re.compile(r"([1-9][0-9]?) ?[x×] ?(.+)")
 _GERMAN_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
@@ -118,17 +119,15 @@ def _column_faults(columns: Sequence[str]) -> list[str]:
     if len(columns) == 1 and "\t" in columns[0]:
         return ["the columns are separated by tabs; separate them by commas or semicolons"]
     known = f"columns are {', '.join((*COLUMNS, RATE))}"
-    faults = [
-        f"unknown column {shown(name)}{_meant(name)}; {known}"
-        for name in columns
-        if name not in (*COLUMNS, RATE, *INFORMATIVE)
-    ]
-    missing = [repr(name) for name in NEEDED if name not in columns]
+    unknown = [name for name in columns if name not in (*COLUMNS, RATE, *INFORMATIVE)]
+    faults = [f"unknown column {shown(name)}{_meant(name)}" for name in unknown]
+    names_items = not set(NAMES).isdisjoint(columns)
+    missing = [repr(name) for name in NEEDED if name not in columns and not (name == "item" and names_items)]
     if missing:
         is_one = len(missing) == 1
-        faults.append(
-            f"column{'' if is_one else 's'} {', '.join(missing)} {'is' if is_one else 'are'} missing; {known}"
-        )
+        faults.append(f"column{'' if is_one else 's'} {', '.join(missing)} {'is' if is_one else 'are'} missing")
+    if faults:
+        faults[-1] += f"; {known}"
     twice = dict.fromkeys(name for name in columns if columns.count(name) > 1)
     return faults + [f"column {name!r} stands there more than once" for name in twice]
 
@@ -141,7 +140,7 @@ def _meant(name: str) -> str:
 def _price(cells: dict[str, str], place: str) -> tuple[list[Price], list[str]]:
     """The price of a row; with a stated exchange rate a second one in USD, from which others are converted."""
     given = {name: cell for name, cell in cells.items() if cell and name not in INFORMATIVE}
-    if named := next((cells[name] for name in ("item", "part_number", "description") if cells.get(name)), ""):
+    if named := next((cells[name] for name in NAMES if cells.get(name)), ""):
         given["item"] = named
     written = given.pop(RATE, "")
     try:

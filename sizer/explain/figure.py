@@ -389,12 +389,12 @@ def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> E
     length = "request" if recipe is None else f"{recipe.name} at a global batch of {_batch(result, answer)}"
     rows = [
         input_row("t start, loading and compiling", _seconds(time.start_up_s), note="fitted to published runs"),
-        input_row("N, samples of an epoch", grouped(samples), note=answer.dataset.name),
+        input_row(f"N, {unit.removesuffix('/s')} of an epoch", grouped(samples), note=answer.dataset.name),
         input_row("E, epochs", number(count), note=length),
         input_row(
             "T, rate after the first epoch",
             in_unit(float(answer.throughput.value), unit),
-            note="explained separately",
+            note="the predicted rate of this design",
         ),
         input_row("T cold, rate in the first epoch", in_unit(cold, unit), note="no reads from the servers' memory"),
         input_row(
@@ -407,12 +407,8 @@ def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> E
     formula = "t = t start + min(E, 1) · N / T cold + max(E − 1, 0) · N / T + t evaluations"
     if time.whole_run is not None:
         formula = "t = t start + W · E · N / T"
-        rows.insert(
-            3,
-            input_row(
-                "W, whole run over its steps", number(float(time.whole_run.value)), note="published whole trainings"
-            ),
-        )
+        whole = number(float(time.whole_run.value))
+        rows[3:] = [input_row("W, whole run over its steps", whole, note="published whole trainings"), rows[3]]
     if recipe is not None and time.epochs.high > time.epochs.low:
         cautions.insert(0, f"The number of epochs is uncertain as well: {words.estimate(time.epochs, 'epochs')}.")
     return Explanation(

@@ -64,22 +64,28 @@ def read_book(content: bytes, catalog: Catalog) -> BookReading:
     else:
         try:
             text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            return _refused(line, "Not UTF-8 text; save the file as CSV in UTF-8.")
+        except UnicodeDecodeError:  # what spreadsheets on Windows write unless asked for UTF-8
+            text = content.decode("cp1252", "replace")
         if "\0" in text:
             return _refused(None, "Not a text file; save it as CSV in UTF-8.")
         if len(text.splitlines()) > MAX_LINES:
             return _refused(None, f"The file has more than {MAX_LINES} lines; remove items that are not bought.")
     written, faults = price_rows(text, _PLACE)
-    # Id of an item by its part number or name, where only one item has it.
-    found: dict[str, set[str]] = {}
+    # Ids of items by their part number, which several may have, or by a name that only one has.
     items = {item.id: item for _, item in catalog.items()}
+    numbered: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = {}
     for item in items.values():
-        for name in (*(sku.value for sku in item.skus), item.name, with_vendor(item)):
-            found.setdefault(name.casefold(), set()).add(item.id)
-    ids = {name: next(iter(ids)) for name, ids in found.items() if len(ids) == 1}
-    rows = [row.model_copy(update={"item": ids.get(row.item.casefold(), row.item)}) for row in written]
+        for sku in item.skus:
+            numbered.setdefault(sku.value.casefold(), set()).add(item.id)
+        for name in (item.name, with_vendor(item)):
+            named.setdefault(name.casefold(), set()).add(item.id)
+    ids = {name: ids for name, ids in named.items() if len(ids) == 1} | numbered
+    rows = [
+        row.model_copy(update={"item": key})
+        for row in written
+        for key in sorted({row.item} if row.item in items else ids.get(row.item.casefold(), {row.item}))
+    ]
     unnamed = [row for row in rows if not row.gpus and catalog.price_needs_gpus(row.item)]
     known = [row for row in rows if row.item in items and row not in unnamed]
     unknown = [row for row in rows if row.item not in items]
@@ -186,7 +192,7 @@ def template(result: SizingResult, today: date) -> bytes:
     rows += [(quote.item, "", "", quote.name, "") for quote in result.quotes_to_settle if quote.item not in lines]
     last = {"currency": bill.currency, "date": today.isoformat()}
     given = [dict(zip(columns, cells, strict=False)) | last | {"gpus": gpus.get(cells[0], "")} for cells in rows]
-    return csv_bytes(columns, [[one.get(column, "") for column in columns] for one in given], mark="")
+    return csv_bytes(columns, [[one.get(column, "") for column in columns] for one in given])
 
 
 def with_price(text: str, item: str, gpus: str, amount: Decimal, currency: str, day: date) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import grouped, probability_text, significant
+from sizer.base.quantities import duration, grouped, probability_text, significant
 from sizer.bom.prices import PriceBook, prices_for
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import sample_unit
@@ -19,7 +19,7 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.checks import SizeLimit
 from sizer.sizing.constraints.tiers import with_tiers
 from sizer.sizing.result import DesignAnswer, LimitDesign, LimitStep, Maximum
-from sizer.sizing.search.feasibility import MAX_SERVERS, design_space, evaluate_space
+from sizer.sizing.search.feasibility import MAX_SERVERS, EvaluatedSpace, design_space, evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.main_items import check_budget
 from sizer.sizing.search.part_counts import PartCounts
@@ -198,19 +198,25 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
         return f" Slower targets do not help: {error}."
     if found is None:
         return ""
-    rate = f"{significant(found.samples_per_s)} {sample_unit(counts.evaluated.works[0].dnn)}"
-    rows = rows_of(counts, found)
-    chance = float(counts.evaluated.probability[rows].max(initial=0.0))
+    evaluated, rows = counts.evaluated, rows_of(counts.evaluated, found)
+    if not rows.size:  # one server with a number of cards of its own, which the search of the target leaves out
+        every = with_tiers(platforms(counts.catalog, request, alone=True), evaluated.works, request, counts.catalog)
+        options = [one for one in every if one.server.id == found.server]
+        space = design_space(len(options), 1, found.n_servers)
+        evaluated = evaluate_space(request, evaluated.works, options, space, counts.catalog, calibration)
+        rows = rows_of(evaluated, found)
+    rate = f"{significant(found.samples_per_s)} {sample_unit(evaluated.works[0].dnn)}"
+    if request.workload[0].target.time_to_train_s is not None:  # told as it was asked
+        rate += f", which trains in about {duration(float(evaluated.time_at(rows, request.confidence).min()))}"
     return (
         f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
         f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "
-        f"target with {probability_text(chance)} confidence."
+        f"target with {probability_text(float(evaluated.probability[rows].max()))} confidence."
     )
 
 
-def rows_of(counts: PartCounts, found: LimitDesign) -> Ints:
-    """Rows of a search that are a design, over any fabric and with any drives."""
-    evaluated = counts.evaluated
+def rows_of(evaluated: EvaluatedSpace, found: LimitDesign) -> Ints:
+    """Rows of a space that are a design, over any fabric and with any drives."""
     alike = [
         (one.server.id, one.gpu.id, one.storage.id, one.gpus_per_server * found.n_servers, _memory_id(one))
         == (found.server, found.gpu, found.storage, found.n_gpus, found.host_memory)

@@ -228,7 +228,7 @@ def _likelier(
         found = list(platforms)
         with suppress(InfeasibleError):
             bought = most_of_budget(counts, calibration)
-            rows = np.zeros(0, dtype=np.int64) if bought is None else rows_of(counts, bought)
+            rows = np.zeros(0, dtype=np.int64) if bought is None else rows_of(counts.evaluated, bought)
             if rows.size:
                 best = int(rows[np.argmax(counts.evaluated.probability[rows])])
                 found.append(design_of(counts, best, calibration, is_documented=False))

@@ -178,7 +178,7 @@ def _stated(field: FormField, value: Any) -> str:
             names = _named_options(widget)
             values = value if isinstance(value, list | tuple) else [value]
             words = ", ".join(re.sub(r" \(.*\)", "", names.get(one) or _other_option(one)) for one in values)
-            return words if callable(widget.options) else f"{label} {words}"
+            return words if callable(widget.options) and not field.name else f"{label} {words}"
         case _:
             return f"{label} {in_words(field.keys[-1], value)}"
 

@@ -168,6 +168,9 @@ def _performance(result: SizingResult) -> Tile:
     under = f"{item.under}; target {asked_target_text(result, first)}" if item.under else item.under
     room = most_users_text(first.serving) if first.serving is not None and first.serving.work.counts_people else ""
     note = f"Serves {room}, with {_software(design)}" if room else f"with {_software(design)}"
+    if first.time is not None and first.workload.target.time_to_train_s is None:
+        middle, ends = _split(first.time.total_s, "s")
+        note = f"Trains in {middle} ({ends}), {note}"
     return Tile("Will it do the job?", item._replace(under=under), _verdict(result), note)
 
 
@@ -403,7 +406,8 @@ def _ways_out() -> None:
     limits: list[tuple[str, RequestPath]] = [
         (field.label, field.keys) for column in LIMITS for field in column if state.get(field.keys) is not None
     ]
-    without = [*limits, *([("Allowed equipment", ("platforms",))] if state.get(("platforms",)) else [])]
+    restricts = any(not key.startswith("prefer") for key in state.get(("platforms",)) or ())
+    without = [*limits, *([("Allowed equipment", ("platforms",))] if restricts else [])]
     works = state.get(("workload",)) or []
     with st.container(horizontal=True, gap="xsmall", key="ways-out"):
         if limits and len(works) == 1 and not {"gpus_busy", "maximum"} & set(works[0].get("target", ())):

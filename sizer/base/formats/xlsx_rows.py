@@ -24,7 +24,9 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # Numbers of built-in formats that show a date (ECMA-376, part 1, 18.8.30); others say day, month or year in letters.
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
+_PERCENT_FORMATS = {9, 10}
 _DATE_LETTERS = re.compile(r"[dmy]", re.IGNORECASE)
+_PERCENT_SIGN = re.compile("%")
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 # What a damaged part raises; LookupError: a part or an encoding that is not there.
 _OF_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError)
@@ -94,14 +96,14 @@ def _rows(parts: _Parts, max_rows: int) -> list[list[str]]:
     epoch = _EPOCHS[properties is not None and properties.get("date1904") in ("1", "true")]
     name = "xl/sharedStrings.xml"
     shared = ["".join(one.itertext()) for one in parts.xml(name)] if name in parts.names else []
-    dated = _date_styles(parts)
+    dated, percents = _styles(parts)
     rows: list[list[str]] = []
     for place, cell in _cells(sheet):
         match = _CELL.fullmatch(place)
         if match is None:
             raise ValueError("the sheet has a cell without a place")
         column, row = _number(match[1]), int(match[2])
-        text = _text(place, cell, shared, dated, epoch)
+        text = _text(place, cell, shared, dated, percents, epoch)
         if not text:
             continue
         if row > max_rows or column > _MAX_COLUMNS:
@@ -118,7 +120,9 @@ def _cells(sheet: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Elemen
         yield cell.get("r", ""), cell
 
 
-def _text(place: str, cell: ElementTree.Element, shared: list[str], dated: set[int], epoch: datetime.date) -> str:
+def _text(
+    place: str, cell: ElementTree.Element, shared: list[str], dated: set[int], percents: set[int], epoch: datetime.date
+) -> str:
     """What a cell holds, as a person would type it."""
     if cell.find(f"{_MAIN}f") is not None:
         raise ValueError(f"{place} holds a formula; paste its value")
@@ -135,24 +139,30 @@ def _text(place: str, cell: ElementTree.Element, shared: list[str], dated: set[i
         return value.strip()
     try:
         number = float(value)
-        if int(cell.get("s", "0")) in dated:
+        style = int(cell.get("s", "0"))
+        if style in dated:
             return (epoch + datetime.timedelta(days=int(number))).isoformat()
     except (ValueError, OverflowError):
         raise ValueError(f"{place} holds {value[:20]!r}, which is no number") from None
-    return f"{number:.15g}"
+    return f"{100 * number:.13g} %" if style in percents else f"{number:.15g}"
 
 
-def _date_styles(parts: _Parts) -> set[int]:
-    """Numbers of the cell styles that show a number as a date."""
+def _styles(parts: _Parts) -> tuple[set[int], set[int]]:
+    """Numbers of the cell styles that show a number as a date, and of those that show it in per cent."""
     if "xl/styles.xml" not in parts.names:
-        return set()
+        return set(), set()
     styles = parts.xml("xl/styles.xml")
-    own = {
-        one.get("numFmtId"): bool(_DATE_LETTERS.search(_QUOTED.sub("", one.get("formatCode", ""))))
-        for one in styles.iter(f"{_MAIN}numFmt")
-    }
+    own = {one.get("numFmtId"): _QUOTED.sub("", one.get("formatCode", "")) for one in styles.iter(f"{_MAIN}numFmt")}
     formats = [one.get("numFmtId", "0") for one in styles.findall(f"{_MAIN}cellXfs/{_MAIN}xf")]
-    return {place for place, one in enumerate(formats) if own.get(one, one.isdecimal() and int(one) in _DATE_FORMATS)}
+    dated, percents = (
+        {
+            place
+            for place, one in enumerate(formats)
+            if (letters.search(own[one]) if one in own else one.isdecimal() and int(one) in built_in)
+        }
+        for letters, built_in in ((_DATE_LETTERS, _DATE_FORMATS), (_PERCENT_SIGN, _PERCENT_FORMATS))
+    )
+    return dated, percents
 
 
 def _number(letters: str) -> int:

@@ -183,7 +183,7 @@ def verdict_text(result: SizingResult) -> str:
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
         *(served_cautions(result), site_texts(result)),
-        *(measure_texts(result), _shared_memory_texts(result)),
+        *(measure_texts(result), _turn_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
@@ -275,21 +275,30 @@ def _is_for_confidence(result: SizingResult) -> bool:
     return design.binding.n_servers == design.n_servers and is_missed
 
 
-def _shared_memory_texts(result: SizingResult) -> list[str]:
-    """That the GPUs cannot hold several workloads at once, where they do not; nothing of a team, whose jobs queue.
+def _turn_texts(result: SizingResult) -> list[str]:
+    """That workloads take turns: trainings with models in use, and those that GPUs cannot hold at once.
 
-    Models in use have GPUs of their own.
+    Nothing of a team, whose jobs queue, and of models in use, which have GPUs of their own.
     """
     design = result.design
-    needs = [answer.memory.need_bytes for answer in design.workloads if answer.serving is None]
-    need = sum(needs)
-    if len(needs) < 2 or result.request.team is not None or need <= design.platform.gpu.memory_bytes.value:
+    trained = [answer for answer in design.workloads if answer.serving is None]
+    if result.request.team is not None or not trained:
         return []
-    has = design.platform.gpu.memory_bytes.value
-    return [
-        f"The workloads take turns, for example by day and by night: together they would take "
-        f"{need / units.GIB:.3g} of the {has / units.GIB:.3g} GiB of each GPU."
-    ]
+    texts = []
+    served = [answer.serving for answer in design.workloads if answer.serving is not None and answer.night is None]
+    if served and any(answer.night is None for answer in trained):
+        needed = grouped(sum(one.gpus_needed for one in served))
+        texts.append(
+            "Serving takes turns with the other workloads: they are sized with all "
+            f"{words.plural(design.n_gpus, 'GPU')}, of which serving needs {needed}."
+        )
+    need, has = sum(answer.memory.need_bytes for answer in trained), design.platform.gpu.memory_bytes.value
+    if len(trained) > 1 and need > has:
+        texts.append(
+            f"The workloads take turns, for example by day and by night: together they would take "
+            f"{need / units.GIB:.3g} of the {has / units.GIB:.3g} GiB of each GPU."
+        )
+    return texts
 
 
 def _served_texts(design: DesignAnswer) -> list[str]:
@@ -306,12 +315,6 @@ def _served_texts(design: DesignAnswer) -> list[str]:
         for answer in design.workloads
         if (night := answer.night) is not None
     ]
-    if served and any(answer.night is None and answer.serving is None for answer in design.workloads):
-        needed = sum(one.gpus_needed for one in served)
-        found.append(
-            f"Trainings count with all {words.plural(design.n_gpus, 'GPU')}, of which what is served needs "
-            f"{grouped(needed)} all the time: for both at once add a [team] table."
-        )
     if len(served) > 1:
         used = words.plural(sum(one.gpus_used for one in served), "GPU")
         found.append(f"The {len(served)} models in use run at the same time and share the cluster: {used} serve them.")
@@ -710,7 +713,7 @@ def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[st
         if all(time is not None for time in times):
             total_s = sum(float(time.total_s.value) for time in times if time is not None)
             text = f"{text}. One after another they take {duration(total_s)}"
-        texts.append(f"{text}. For jobs that run at the same time, add a [team] table.")
+        texts.append(f"{text}. To run them at the same time, size a team.")
     if result.needs_cluster and result.design.binding.is_no_rate and result.design.binding.limit is not Limit.GPU_COUNT:
         texts += filter(None, [binding_text(result.design)])
     if result.spare_cost is not None:

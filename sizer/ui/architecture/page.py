@@ -77,7 +77,7 @@ def _choose(view: View, others: Sequence[DesignAnswer]) -> None:
         chosen = others[number]
         request = on_platform(SizingRequest.model_validate_json(view.request_json), chosen.platform).model_dump_json()
         compare.use_button(request, "another platform", "use-platform")
-        compare.pin_button(chosen.name, request, "pin-platform")
+        compare.pin_button(compare.pin_name(chosen), request, "pin-platform")
 
 
 def _quotes(result: SizingResult) -> None:
@@ -150,7 +150,7 @@ def show_alternatives(view: View) -> None:
     with cards, st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
         _head("Recommended", base.name)
         look.table(record_table("card-described", f"Recommended: {base.name}", card_figures(base, None), _FIGURE), {})
-        compare.pin_button(base.name, view.request_json, "pin-described")
+        compare.pin_button(compare.pin_name(base), view.request_json, "pin-described")
     below = st.container()
     if not view.is_customer_mode:  # how other designs rank is no matter of a customer
         look.folded("**Platforms compared**", "platforms", lambda: show_platforms(view))
@@ -232,7 +232,7 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> No
             look.note(difference_text(one.cost))
         look.note(f"Change to the request: {change_text(one.request, view.evaluated)}")
         with st.container(horizontal=True, gap="small"):
-            compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")
+            compare.pin_button(compare.pin_name(one.design), request_json, f"pin-{place}-{one.kind}")
             compare.use_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
 
 

@@ -172,7 +172,7 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         "a price; write for example 149000.00 (up to ten digits, two decimals)",
     ),
     DISCOUNT: (
-        lambda text: parse_percent(_SPACES.sub("", text).removesuffix("%")),
+        lambda text: parse_percent(_SPACES.sub("", text)),
         "a discount; write a percentage from 0 to 100, for example 12.5",
     ),
     STATE: (lambda text: STATES[STATES.index(text)], f"a status; choose {', '.join(STATES)}"),

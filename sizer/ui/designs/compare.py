@@ -14,6 +14,7 @@ from sizer.questions.alternatives.analysis import on_platform
 from sizer.questions.compare.causes import diff
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table, price_chart, request_table
 from sizer.questions.compare.text import effects_table, no_answer, summary
+from sizer.sizing.result import DesignAnswer
 from sizer.ui import fields, look, state
 from sizer.ui.designs.saving import draw_tables, fields_table
 from sizer.ui.error_messages import name_of, sentences
@@ -64,6 +65,13 @@ def unpin(request_json: str) -> None:
     st.session_state[PINS] = [one for one in pins() if one["request_json"] != request_json]
 
 
+def pin_name(design: DesignAnswer) -> str:
+    """The name of a design; of servers that are sold with several GPUs with theirs, which tell such designs apart."""
+    platform = design.platform
+    gpus = f" ({platform.gpus_per_server} × {platform.gpu.name} each)" if len(platform.server.gpus) > 1 else ""
+    return f"{design.name}{gpus}"
+
+
 def pin_button(name: str, request_json: str, key: str) -> None:
     """Button that pins a design, or unpins it."""
     if is_pinned(request_json):
@@ -88,7 +96,7 @@ def show(view: View) -> None:
     """Draw the page."""
     st.header("Compare", anchor=False)
     if not is_pinned(view.request_json):
-        pin_button(view.result.design.name, view.request_json, "pin-present")
+        pin_button(pin_name(view.result.design), view.request_json, "pin-present")
     known = [found for one in pins() if (found := _compared(one, view)) is not None]
     if not is_pinned(view.request_json) and len(known) < MOST:
         known.insert(0, Compared("Present design", view.result))
@@ -102,7 +110,7 @@ def show(view: View) -> None:
         other = next((one for one in view.result.platforms if one.platform.key != here), None)
         if other is not None and not view.is_customer_mode:
             request = on_platform(SizingRequest.model_validate_json(view.request_json), other.platform)
-            args = (other.name, request.model_dump_json())
+            args = (pin_name(other), request.model_dump_json())
             st.button(f"Compare with {plain(other.name)}", key="pin-next", on_click=pin, args=args)
     _manage(pins(), view)
     if not view.is_customer_mode and (others := _others(view)):

@@ -80,7 +80,7 @@ def _training(view: View, number: int) -> None:
     """What limits a training or a batch of forward passes, and how its rate and time follow; most of it folded."""
     design, sources = view.result.design, view.catalog.sources
     answer = design.workloads[number]
-    st.header("Bottleneck", anchor=False)
+    st.header(f"Bottleneck: {STAGES[answer.bottleneck]}", anchor=False)
     look.table(figures_table(answer, 1), sources)
 
     def data_path() -> None:

@@ -78,7 +78,7 @@ def show(view: View) -> None:
     st.subheader("Combined read rate of the jobs", anchor=False)
     demand = demand_table(now)
     if demand is None:
-        look.note("No job has a workload that its GPUs hold, so the read rate is not known.")
+        look.note("The read rate is not known: no job names a workload that fits its GPUs.")
     else:
         look.table(demand, sources)
     look.table(jobs_table(now), sources, "Jobs")

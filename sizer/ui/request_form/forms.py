@@ -111,23 +111,6 @@ def names_by_id(items: Mapping[str, Item]) -> dict[str, str]:
     return {item.id: item.name for item in sorted(items.values(), key=lambda item: item.name.lower())}
 
 
-def orderable_servers() -> dict[str, str]:
-    """GPU servers that can be ordered."""
-    servers = catalog().servers
-    return names_by_id({key: item for key, item in servers.items() if item.role == "gpu" and item.orderable})
-
-
-def fabrics() -> dict[str, str]:
-    """Links that a fabric between GPU servers may have."""
-    return {link.id: link.name for link in possible_links(catalog())}
-
-
-def orderable_gpus() -> dict[str, str]:
-    """GPUs that can be ordered in one of the servers."""
-    parts = catalog()
-    return names_by_id({key: parts.gpus[key] for key in usable_gpus(parts) if parts.gpus[key].orderable})
-
-
 def usable_storage() -> dict[str, str]:
     """Storage that can be ordered, and what is there where it is named: an NFS server, Ceph."""
     storage = catalog().storage
@@ -146,11 +129,6 @@ def capacity_tiers() -> dict[str, str]:
     return {"": "What costs least, or one tier", OBJECT_STORAGE: "Object storage of the customer", **disks}
 
 
-def vendors() -> dict[str, str]:
-    """Vendors of GPU servers and storage."""
-    return {vendor: vendor for vendor in vendors_of(catalog())}
-
-
 def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
     """Items that a customer may already have, of one table of ``[existing]``."""
     if kind == "servers":
@@ -162,13 +140,17 @@ def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
 
 # Choices whose options are items of the catalogue, by key.
 OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
-    "platforms.servers": orderable_servers,
-    "platforms.gpus": orderable_gpus,
+    "platforms.servers": lambda: names_by_id(
+        {key: item for key, item in catalog().servers.items() if item.role == "gpu" and item.orderable}
+    ),
+    "platforms.gpus": lambda: names_by_id(
+        {key: item for key in usable_gpus(catalog()) if (item := catalog().gpus[key]).orderable}
+    ),
     "platforms.generations": lambda: names_by_id(catalog().generations),
     "existing.gpus": lambda: names_by_id(catalog().gpus),
     "platforms.storage": usable_storage,
-    "platforms.fabrics": fabrics,
-    "platforms.prefer_vendors": vendors,
+    "platforms.fabrics": lambda: {link.id: link.name for link in possible_links(catalog())},
+    "platforms.prefer_vendors": lambda: {vendor: vendor for vendor in vendors_of(catalog())},
     "stated_storage.storage": shared_storage,
     "site.rack": lambda: names_by_id(catalog().racks),
     "site.pdu": lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)},
@@ -349,23 +331,26 @@ LAYOUT = columns_of(
     "expert data micro_batch",
     "sharding recompute across_servers",
 )
-NUMBER_FORMAT = replace(
-    FIELDS["workload.precision"],
-    label="Number format",
-    help="Of the matrix products of a language model; GPUs without the format are excluded. Default: BF16.",
-    widget=Dropdown(
-        {
-            "mixed": "BF16",
-            "fp16": "FP16",
-            "fp8": "FP8",
-            "mxfp8": "MXFP8 (rated as FP8)",
-            "fp4": "FP4",
-            "nvfp4": "NVFP4 (rated as FP4)",
-            "mxfp4": "MXFP4 (serving only)",
-            "int4": "INT4 (serving only)",
-        },
-        "mixed",
-    ),
+_FORMATS = {
+    "fp16": "FP16",
+    "fp8": "FP8",
+    "mxfp8": "MXFP8 (rated as FP8)",
+    "fp4": "FP4",
+    "nvfp4": "NVFP4 (rated as FP4)",
+    "mxfp4": "MXFP4 (serving only)",
+    "int4": "INT4 (serving only)",
+}
+NUMBER_FORMAT, SERVED_FORMAT = (
+    replace(
+        FIELDS["workload.precision"],
+        label="Number format",
+        help=f"Of the matrix products of a language model; GPUs without the format are excluded. Default: {default}.",
+        widget=Dropdown(options | _FORMATS, "mixed"),
+    )
+    for default, options in (
+        ("BF16", {"mixed": "BF16"}),
+        ("that which is usual for the model and the GPU", {"mixed": "Usual for model and GPU", "bf16": "BF16"}),
+    )
 )
 TARGETS = {
     "samples_per_s": "Throughput",

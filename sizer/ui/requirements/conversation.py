@@ -71,9 +71,12 @@ def show(parts: Catalog) -> None:
             return
         with st.container(horizontal=True, gap="xsmall", key="chips"):
             for number, phrase in enumerate(found.phrases):
+                about, _, meaning = phrase.meaning.partition(": ")
                 if phrase.words:
                     _chip(number, phrase, found, parts)
-                else:
+                elif phrase.is_left_out or not any(
+                    about in chip.words and chip.meaning == meaning for chip in found.phrases
+                ):
                     colour = "orange" if phrase.is_left_out else "gray"
                     st.markdown(f":{colour}-badge[{plain(phrase.meaning)}]", width="content")
             with st.popover("Examples", key=f"examples-{st.session_state.generation}", on_change="rerun") as others:

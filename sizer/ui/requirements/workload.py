@@ -343,7 +343,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
     if serves:
         engine = state.get((*path, "engine"))
         named = parts.stacks[engine].name if engine in parts.stacks else "a mixture of serving engines"
-        summary = [named, _PRECISIONS.get(precision, "number format searched")]
+        summary = [named, _PRECISIONS.get(precision, "usual number format")]
         columns = (
             "engine cache_precision adapters latency_percentile precision",
             "daily_profile input_tokens_p50 input_tokens_p95 output_tokens_p50 output_tokens_p95 night_hours",
@@ -376,7 +376,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 for name in names.split():
                     field = form.FIELDS[f"workload.{name}"]
                     if is_language and name == "precision":
-                        field = form.NUMBER_FORMAT
+                        field = form.SERVED_FORMAT if is_served else form.NUMBER_FORMAT
                     fields.draw(field, number, **more.get(name, {}))
                 if not names:
                     look.note("A model in use reads its weights when it starts, and no data set.")

@@ -197,9 +197,13 @@ def _read_owned_gpus(notes: Notes) -> None:
         if answers:
             notes.choose("server", found, "", answers)
             continue
-        is_usable = bool(set(gpu.ids) & {*usable_gpus(notes.catalog)}) and _are_held(notes, found)
-        notes.owned_gpus = count * (each or 1) if is_usable else 0
-        counted = f"their {notes.owned_gpus} GPUs count" if is_usable else "without known rates they do not count"
+        gpus = count * (each or 1)
+        is_known = bool(set(gpu.ids) & {*usable_gpus(notes.catalog)})
+        # Another target decides what is bought, which is no more of these GPUs.
+        is_usable = is_known and not notes.has_target and _are_held(notes, found)
+        notes.owned_gpus = gpus if is_usable else 0
+        left = "name the nearest that is to use them" if is_known else "no rate of them is known"
+        counted = f"their {gpus} GPUs count" if is_usable else f"they are not part of the design; {left}"
         notes.text.assume(f"{found.words}: servers that are not in the catalogue; {counted}")
         notes.text.record(found, "existing, in servers that are not in the catalogue")
 

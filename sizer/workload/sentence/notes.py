@@ -207,6 +207,7 @@ Take = Callable[[Notes, Match, str], None]
 _VALUES: dict[str, Callable[[Amount], Any]] = {
     "count": lambda one: round(one.high),
     "value": lambda one: one.high,
+    "watts": lambda one: one.high,
     "share": lambda one: one.high / 100,
     "price": lambda one: float(f"{one.high * one.per_s:.6g}"),
     "per hour": lambda one: round(one.high * 3600, 6),
@@ -235,6 +236,7 @@ def state(notes: Notes, found: Match, name: str) -> None:
         notes.text.assume("power factor not given: 1 kVA = 1 kW")
     written = _VALUES[of](quantity)
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
+    shown = si(quantity.high, "W") if of == "watts" else shown
     shown = f"{shown:g}" if isinstance(shown, float) else shown
     notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
 
@@ -263,7 +265,7 @@ def _budget(notes: Notes, found: Match, _: str) -> None:
         return
     if notes.state_currency(found, quantity):
         value = round(quantity.high, 2)
-        notes.set("limits.budget", value, found, f"budget {value:,.12g} {notes.currency or 'USD'}{ranged(quantity)}")
+        notes.set("limits.budget", value, found, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(quantity)}")
 
 
 def _racks_of(notes: Notes, found: Match, _: str) -> None:

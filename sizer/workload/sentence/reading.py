@@ -88,8 +88,13 @@ class Reading:
     unread: tuple[str, ...]  # words that were not understood, or have no place in a request
 
     def __post_init__(self) -> None:
-        phrases = sorted(dict.fromkeys(self.phrases), key=lambda phrase: (not phrase.words, phrase.start))
-        object.__setattr__(self, "phrases", tuple(phrases))
+        told: list[Phrase] = []
+        ends: dict[str, int] = {}  # where the words of a meaning end so far: longer words hold shorter ones
+        for one in sorted(dict.fromkeys(self.phrases), key=lambda one: (not one.words, one.start, -one.end)):
+            if not one.words or one.end > ends.get(one.meaning, 0):
+                told.append(one)
+                ends[one.meaning] = one.end
+        object.__setattr__(self, "phrases", tuple(told))
         object.__setattr__(self, "questions", tuple(sorted(self.questions, key=lambda question: question.place)))
 
     @property

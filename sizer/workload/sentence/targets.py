@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sizer.base.quantities import BYTES, SECONDS, by_count, duration, grouped, parse, si, tokens_text
+from sizer.base.quantities import BYTES, NARROW_SPACE, SECONDS, by_count, duration, grouped, parse, si, tokens_text
 from sizer.catalog import labels
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.schema import Dataset, Recipe
@@ -405,7 +405,7 @@ def read_serving(notes: Notes) -> None:
     if "users" in target:
         use = USES[notes.work.get("use", "chat")]
         asked = f"{use.requests_per_h:g} requests per hour each"
-        text.assume(f"assumed: {use.active_share:.0%} of the users active in the peak hour, {asked}")
+        text.assume(f"assumed: {100 * use.active_share:g}{NARROW_SPACE}% of the users active in the peak hour, {asked}")
 
 
 def _read_requests_of_each(notes: Notes) -> None:

@@ -5,12 +5,14 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer import Catalog, SizingRequest, SizingResult, size
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import duration, probability_text
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import shipped_catalog
 from sizer.sizing.best_design import best_design
@@ -251,6 +253,24 @@ def test_the_chance_of_what_a_budget_buys_is_that_of_its_number_of_gpus():
             n_servers=1,
             n_gpus=n_gpus,
         )
-        chances[n_gpus] = float(counts.evaluated.probability[rows_of(counts, found)].max())
+        chances[n_gpus] = float(counts.evaluated.probability[rows_of(counts.evaluated, found)].max())
         assert chances[n_gpus] == pytest.approx(float(alone.probability.max()), abs=1e-3)
     assert chances[4] < 0.9 < chances[8]
+
+
+def test_a_budget_that_misses_a_target_tells_the_chance_and_the_time_of_what_it_buys():
+    """One server with five cards, which the search of the target has no row of: a chance of its own, not none."""
+    data = {"name": "images", "n_samples": 40e6, "sample_bytes": "150 kB"}
+    work = {"dnn": "resnet50", "dataset": data, "epochs": 16, "target": {"time_to_train_s": "6 h"}}
+    allowed = {"servers": ["dell-xe7740"], "gpus": ["h200-nvl-141gb"], "storage": ["nvme-to-confirm"]}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": allowed, "limits": {"budget": 280_000}})
+    with pytest.raises(InfeasibleError) as refused:
+        size(request, shipped_catalog())
+    five = {"platforms": allowed | {"gpus_per_server": 5}, "limits": {"servers": 1}}
+    alone = search(SizingRequest.from_dict({"workload": [work], **five}), shipped_catalog(), stored_calibration())
+    (row,) = np.flatnonzero(alone.evaluated.probability == alone.evaluated.probability.max())
+    chance, time_s = alone.evaluated.probability[row], alone.evaluated.time_at(np.array([row]), 0.9)[0]
+    assert 0.05 < chance < 0.9
+    assert "(5 × H200 NVL 141 GB)" in str(refused.value)
+    assert f"{probability_text(chance)} confidence" in str(refused.value)
+    assert f"trains in about {duration(time_s)}" in str(refused.value)
