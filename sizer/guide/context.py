@@ -176,8 +176,6 @@ class GuideContext:
     def servers_of_runs(self) -> int:
         """Fewest servers of the design that meet the targets of its workloads where no team shares them."""
         alone, first = self.result.request.model_copy(update={"team": None}), self.evaluated.workloads[0]
-        if first is None:
-            return self.design.n_servers
         found = fewest_servers(
             alone, first.works, self.design.platform, self.design.n_servers, self.catalog, self.evaluated.calibration
         )

@@ -27,8 +27,8 @@ from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought, names_no_parts
+from sizer.sizing.design.evaluate_design import smaller_sizes
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.design.workload_figures import smaller_sizes
 from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -156,7 +156,7 @@ def _reduced(context: GuideContext, option: DecisionOption) -> Iterator[str]:
     """What each workload does with one server fewer, and how likely it meets its target."""
     result = replace(context.result, request=option.request, design=option.design)
     for model in EvaluatedDesign(result, context.catalog).workloads:
-        if model is None or model.is_open:
+        if model.is_open:
             yield words.NOT_KNOWN
             continue
         run = model.run_on([model.n_servers - 1])

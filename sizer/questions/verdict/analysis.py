@@ -20,7 +20,6 @@ from sizer.physical.platform import OS_RESERVE_BYTES
 from sizer.present.words import name, plural, sample_unit, stage
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, rows_of_known_rate
 from sizer.sizing.constraints.stored_data import lacks_shared_storage
-from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.design.decisions import (
     LEAST_FABRIC_LOSS,
     MAX_SERVERS,
@@ -36,6 +35,7 @@ from sizer.sizing.design.decisions import (
     storage_read_bytes_per_s,
     usual_links,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.gpu_memory import all_fit

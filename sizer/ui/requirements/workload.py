@@ -376,7 +376,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
                 for name in names.split():
                     field = form.FIELDS[f"workload.{name}"]
                     if is_language and name == "precision":
-                        field = form.SERVED_FORMAT if is_served else form.NUMBER_FORMAT
+                        field = form.SERVED_FORMAT if serves else form.NUMBER_FORMAT
                     fields.draw(field, number, **more.get(name, {}))
                 if not names:
                     look.note("A model in use reads its weights when it starts, and no data set.")

@@ -124,12 +124,12 @@ def read_counts(notes: Notes) -> None:
     _read_owned_gpus(notes)
     if servers := notes.request.get("existing", {}).get("servers"):
         last = next(reversed(servers))
-        for source, sign in (("<SOME_STAY>", 1), ("<SOME_GO>", -1)):
-            for found in notes.text.each(source):
-                count = round(found.value.high)
-                if count <= servers[last] and (had := notes.text.find(source)):
-                    servers[last] = count if sign > 0 else servers[last] - count
-                    notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
+        stay = notes.text.find(r"<SOME_STAY>")
+        for found in [*([stay] if stay else []), *notes.text.each(r"<SOME_GO>")]:
+            left = round(found.value.high) if found is stay else servers[last] - round(found.value.high)
+            if stay in (None, found) and 0 < left <= servers[last]:
+                servers[last] = left
+            notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
     for found in notes.text.each(r"<THE_SERVERS>"):
         if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")

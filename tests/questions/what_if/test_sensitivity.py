@@ -8,7 +8,6 @@ import pytest
 from sizer import EvaluatedDesign, SizingRequest
 from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
-from tests import factories
 from tests.factories.answers import recommended
 from tests.factories.examples import sized
 from tests.factories.requests import CATALOG
