@@ -15,7 +15,7 @@ from sizer.bom.rental import RunRental, run_rental
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
-from sizer.physical.platform import Platform
+from sizer.physical.platform import Platform, PlatformKey
 from sizer.physical.platforms import platforms
 from sizer.sizing.checks import COMPUTE_LIMITS, Limit, bound_of
 from sizer.sizing.constraints.tiers import with_tiers
@@ -74,16 +74,19 @@ def search(
     request: SizingRequest,
     catalog: Catalog,
     calibration: Calibration,
+    only: PlatformKey | None = None,
     most: int | None = None,
 ) -> PartCounts:
     """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
-    ``most``: largest number of servers looked at; default :func:`most_servers`, and more where no design meets the
-    targets and larger ones may. Raises RequestError if the request names something that the catalogue does not have.
+    ``only``: of the one platform that is looked at; default all that the request allows. ``most``: largest number of
+    servers looked at; default :func:`most_servers`, and more where no design meets the targets and larger ones may.
+    Raises RequestError if the request names something that the catalogue does not have.
     Raises InfeasibleError if no platform is allowed, or no run can start in the time asked.
     """
     works = resolved(request, catalog, calibration)
     options = options_of(request, works, catalog, calibration)
+    options = options if only is None else tuple(one for one in options if one.key == only)
     first = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, first, catalog, calibration)
     for _ in range(_MOST_RAISED if most is None else 0):
