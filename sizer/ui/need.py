@@ -12,6 +12,7 @@ from sizer.workload.sentence.reading import Reading
 
 # Plain keys of the session: the text, and the request as the fields had it when the text was given.
 TEXT, FIELDS = "need", "need_fields"
+_ORIGIN = "the need in words"
 # Parts of the request that no need states: changing them leaves it true.
 _NOT_STATED = ("title", "customer", "date", "quote", "schema_version")
 
@@ -26,6 +27,11 @@ def text() -> str:
     return str(st.session_state.get(TEXT, "")) if st.session_state.get(FIELDS) == _stated() else ""
 
 
+def before_changes() -> str:
+    """The need that the request was read from, where fields were changed since; else ""."""
+    return "" if text() or st.session_state.origin != _ORIGIN else str(st.session_state.get(TEXT, ""))
+
+
 def reading(parts: Catalog) -> Reading | None:
     """How the need is read; None where there is none."""
     return _reading(text(), parts.digest, parts) if text() else None
@@ -36,7 +42,7 @@ def give(words: str, parts: Catalog) -> None:
     words = words.strip()
     found = _reading(words, parts.digest, parts) if words else None
     if found is not None and found.is_complete:
-        state.take(state.dated(found.request), "the need in words")
+        state.take(state.dated(found.request), _ORIGIN)
     else:
         state.refresh()
     st.session_state[TEXT] = found.sentence or words if found is not None else ""

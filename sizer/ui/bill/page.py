@@ -180,7 +180,8 @@ def show(view: View) -> None:
         if dropped:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.warning(f"**Changes that no longer apply.** {plain(' '.join(dropped))}", icon=":material/rule:")
-                st.button("Dismiss", key="dismiss-dropped", on_click=_dismiss, type="tertiary")
+                dismiss, which = st.session_state.pop, (DROPPED, None)
+                st.button("Dismiss", key="dismiss-dropped", on_click=dismiss, args=which, type="tertiary")
     _prices_to_check(view)
     _date_of_need(result)
     if view.is_customer_mode:
@@ -290,10 +291,6 @@ def _ownership(view: View, result: SizingResult) -> None:
     look.table(runs_table(answer), view.catalog.sources)
     if not view.is_customer_mode:
         OWNERSHIP.show()
-
-
-def _dismiss() -> None:
-    st.session_state[DROPPED] = []
 
 
 def _prices_to_check(view: View) -> None:

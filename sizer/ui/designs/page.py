@@ -236,7 +236,9 @@ def _pinned(design: SavedDesign, number: int) -> str:
 
 
 def _design(design: SavedDesign, view: View) -> None:
-    st.button("All designs", key="all-designs", on_click=_leave, icon=":material/arrow_back:", type="tertiary")
+    leave, shown = st.session_state.pop, ("design_shown", None)
+    icon = ":material/arrow_back:"
+    st.button("All designs", key="all-designs", on_click=leave, args=shown, icon=icon, type="tertiary")
     hidden = " :gray-badge[hidden]" if design.is_hidden else ""
     st.header(f"{plain(design.name)}{hidden}", anchor=False)
     _error()
@@ -253,10 +255,6 @@ def _design(design: SavedDesign, view: View) -> None:
         help="Hidden designs stay in the library and their links keep working; the list does not show them.",
     )
     _revisions(design, saving.library().revisions(design.id)[::-1], view)
-
-
-def _leave() -> None:
-    st.session_state.pop("design_shown", None)
 
 
 def _hidden(design: SavedDesign) -> str:

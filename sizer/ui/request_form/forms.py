@@ -111,22 +111,9 @@ def names_by_id(items: Mapping[str, Item]) -> dict[str, str]:
     return {item.id: item.name for item in sorted(items.values(), key=lambda item: item.name.lower())}
 
 
-def usable_storage() -> dict[str, str]:
-    """Storage that can be ordered, and what is there where it is named: an NFS server, Ceph."""
-    storage = catalog().storage
-    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind != "local"})
-
-
 def shared_storage() -> dict[str, str]:
     """Storage systems that servers share: all but the local drives of a server."""
     return existing_items(catalog(), "storage_nodes")
-
-
-def capacity_tiers() -> dict[str, str]:
-    """Capacity tiers to choose from."""
-    items = catalog().storage.values()
-    disks = {item.id: item.name for item in items if item.tier == "capacity" and item.orderable and counts_nodes(item)}
-    return {"": "What costs least, or one tier", OBJECT_STORAGE: "Object storage of the customer", **disks}
 
 
 def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
@@ -148,14 +135,24 @@ OF_CATALOGUE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     ),
     "platforms.generations": lambda: names_by_id(catalog().generations),
     "existing.gpus": lambda: names_by_id(catalog().gpus),
-    "platforms.storage": usable_storage,
+    # And what is there where it is named: an NFS server, Ceph.
+    "platforms.storage": lambda: names_by_id(
+        {key: item for key, item in catalog().storage.items() if item.orderable or item.kind != "local"}
+    ),
     "platforms.fabrics": lambda: {link.id: link.name for link in possible_links(catalog())},
     "platforms.prefer_vendors": lambda: {vendor: vendor for vendor in vendors_of(catalog())},
     "stated_storage.storage": shared_storage,
     "site.rack": lambda: names_by_id(catalog().racks),
     "site.pdu": lambda: {"": "usual for the servers", **names_by_id(catalog().pdus)},
     "site.network_pdu": lambda: {"": "as the racks of servers", **names_by_id(catalog().pdus)},
-    "data.capacity_tier": capacity_tiers,
+    "data.capacity_tier": lambda: (
+        {"": "What costs least, or one tier", OBJECT_STORAGE: "Object storage of the customer"}
+        | {
+            key: item.name
+            for key, item in catalog().storage.items()
+            if item.tier == "capacity" and item.orderable and counts_nodes(item)
+        }
+    ),
     "workload.dnn.like": lambda: {"": "none", **names_by_id(catalog().dnns)},
     "workload.sample_format": lambda: {
         "": "derived",

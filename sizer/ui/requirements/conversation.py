@@ -65,6 +65,8 @@ def show(parts: Catalog) -> None:
             st.rerun()
         found = need.reading(parts)
         if found is None:
+            if earlier := need.before_changes():
+                st.caption(f"Read, and changed in the fields since; Undo restores it: {plain(earlier)}")
             _templates(parts)
             if not state.is_customer_mode():
                 _recent()
