@@ -94,6 +94,7 @@ def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int
 def _read_once(plain: str, catalog: Catalog) -> Reading:
     things = _things_in(plain, catalog)
     networks = [one for one in things if one.kind in ("dnn", "parameters", "outside")]
+    networks.sort(key=lambda one: one.start)
     sentence, asides = without_asides(plain, networks)
     things = _left_in(sentence, plain, things)
     reading = _reading(sentence, catalog, plain, things)
@@ -200,6 +201,8 @@ def _paired(text: str, things: list[Thing]) -> list[str]:
     texts = []
     for network, value in zip(networks, counted, strict=True):
         words = text[value.start : value.end] + (unit if value.kind == "n" else "")
+        if len(words) > end - start:
+            return []  # the places of what follows would move
         others = [(one.start, one.end) for one in networks if one is not network]
         part = _only(text, [], others)
         texts.append(f"{part[:start]}{words:>{end - start}}{part[end:]}")
