@@ -290,7 +290,7 @@ def resolve_one(request: SizingRequest, index: int, catalog: Catalog, measured: 
     stored = stored_data(work, dataset)
     if work.dataset_bytes is not None and dataset.id in catalog.datasets and dnn.sample != "token":
         # Data of a size of their own are like the set that published runs read, and are not that set.
-        dataset = dataset.model_copy(update={"name": "own data set"})
+        dataset = dataset.model_copy(update={"name": "own data"})
     if stored.n_samples < 1:
         raise RequestError(
             f"{place}.dataset_bytes = {si(stored.dataset_bytes, 'B')} is smaller than one sample "

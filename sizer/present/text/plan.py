@@ -220,7 +220,7 @@ def feed_loss_remedies(plan: Plan) -> list[str]:
     if not few:
         return []
     caps = [(device, int(left), float(cap_w)) for device, _, left, *_, cap_w in few if cap_w]
-    capped = [f"the {device} to {si(w, 'W')}, {left} supplies of {si(w / left, 'W')}," for device, left, w in caps]
+    capped = [f"the {device} to {si(w, 'W')} ({left} supplies of {si(w / left, 'W')})" for device, left, w in caps]
     remedies = [f"limit {listed(capped)} after the loss (lower rate)"] if capped else []
     enough = {f"the {device}": int(feeds) for device, *_, feeds, _ in few if feeds}
     if enough:
