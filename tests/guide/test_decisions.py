@@ -136,11 +136,11 @@ def test_the_options_of_a_decision_are_designs_of_the_same_search(even):
 
 
 def test_one_server_has_its_options_and_a_reserve_may_take_other_storage():
-    """A server that trains alone is built as we would; the small NAS of two servers takes no third one."""
-    one, two = (
-        guide_context(sized(f"workloads/{name}"), catalog(), Edition("guide"))
-        for name in ("detection", "fine-tune-overnight")
-    )
+    """A server that trains alone is built as we would; the small NAS of four servers takes no fifth one."""
+    overnight = sized("workloads/fine-tune-overnight").request
+    works = [overnight.workload[0].model_copy(update={"target": Target(time_to_train_s=5 * 3600.0)})]
+    four = size(overnight.model_copy(update={"workload": tuple(works)}), catalog())
+    one, two = (guide_context(each, catalog(), Edition("guide")) for each in (sized("workloads/detection"), four))
     (asked, option), *others = summary.options(one)
     assert option.design is one.design
     assert (asked, [title for title, _ in others]) == ("As asked and as we would build it", ["With other parts"])

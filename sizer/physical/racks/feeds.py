@@ -79,7 +79,7 @@ def feeds(
     2N: the first half of a device's inlets goes to side A, the rest to B; a single inlet is on A. Where no source gives
     the inlets, either side is loaded with all that the device draws. Largest shares first, each to the PDU that carries
     least, so that no PDU carries more than the mean and one share. N+1 and N: the inlets of a device go to the PDUs
-    that carry least, at most one more on one of them than on another.
+    that carry least after the worst loss, at most one more on one of them than on another.
     """
     ordered = sorted(devices, key=lambda pair: pair[0])
     outlets = tuple((kind, count.value) for kind, count in pdu.outlets.items())
@@ -177,25 +177,27 @@ def _spread_over_feeds(
     """What hangs on each of several feeds, and the most that each carries: with all live, or after the loss of one."""
     on = np.zeros((len(devices), n_feeds), dtype=np.int64)  # inlets of each device on each feed
     free = [dict(outlets) for _ in range(n_feeds)]
-    load = np.zeros(n_feeds)
-    moved = np.zeros((n_feeds, n_feeds))  # watts that the loss of one feed adds to another
     hung: list[list[Hung]] = [[] for _ in range(n_feeds)]
     order = sorted(range(len(devices)), key=lambda place: (-devices[place].max_w, place))
     watts = np.array([one.max_w for one in devices])
+    total = np.zeros(())  # watts of the devices before, of each feed with all live and after the loss of each
     for place in order:
-        inlets, kind, max_w = devices[place]
+        inlets, kind, _ = devices[place]
+
+        def worst_with(feed: int, place: int = place) -> list[float]:
+            """Most that each feed carries with one more inlet of the device on one of them, the highest first."""
+            more = on[[place]]
+            more[0, feed] += 1
+            carried = total + _carried_w(more, watts[[place]], bears_loss)[:, 0]
+            return sorted(carried.max(axis=0).round(6).tolist(), reverse=True)
+
         for _ in range(inlets or 0):
-            # Beside the feed that has taken least over from those that already feed the device.
-            taken_over = moved[on[place] > 0].max(axis=0, initial=0.0)
-            best = min(
-                range(n_feeds), key=lambda i: (free[i].get(kind, 0) <= 0, on[place, i], taken_over[i], load[i], i)
-            )
+            ways = [(free[feed].get(kind, 0) <= 0, int(on[place, feed])) for feed in range(n_feeds)]
+            near = [feed for feed in range(n_feeds) if ways[feed] == min(ways)]
+            best = near[0] if len(near) == 1 else min(near, key=worst_with)
             on[place, best] += 1
             free[best][kind] = free[best].get(kind, 0) - 1
-            load[best] += max_w / (inlets or 1)
-        if bears_loss:
-            live, *lost = _carried_w(on[[place]], watts[[place]], bears_loss)[:, 0]
-            moved += np.maximum(lost - live, 0.0) if lost else 0.0
+        total = total + _carried_w(on[[place]], watts[[place]], bears_loss)[:, 0]
     carried = _carried_w(on, watts, bears_loss)
     counted = np.zeros(len(devices), dtype=np.int64)
     for place in range(len(devices)):

@@ -6,7 +6,7 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ _RATIO = 2.0
 # Up to so many powers of it at least, where one server and more are asked about.
 _USUAL_LAST = 8
 
+Of = TypeVar("Of")
 _Run = TrainingRun | InferenceRun | LaidOutRun
 RunOf = Callable[[Columns, Ints, Floats], _Run]
 
@@ -233,6 +234,13 @@ _of_many: _Stores = stores_by_catalog(512)
 # Terms of a network by compute group, and its draws by kind of server.
 _terms: Callable[[Catalog, Calibration], StoredAnswers[dict[Hashable, StepTerms]]] = stores_by_catalog(64)
 _draws: Callable[[Catalog, Calibration], StoredAnswers[dict[Hashable, Floats]]] = stores_by_catalog(64)
+
+
+def _of_network(stored: StoredAnswers[dict[Hashable, Of]], work: ResolvedWorkload) -> dict[Hashable, Of]:
+    """What is stored of a network; nothing where each row has a batch of its own."""
+    return {} if np.ndim(work.batch_per_gpu) else stored.get(gpu_memory.network_key(work), dict)
+
+
 # What the GPU side reads of the columns.
 _READ = (
     *("compute", "gpus_per_server", "exchange_bytes_per_s", "host_links", "host_link_gain"),
@@ -306,8 +314,7 @@ def _rates(work: ResolvedWorkload, hosts: ServerRows, terms: list[StepTerms]) ->
     def run_of(some: Columns, n_servers: Ints, batch: Floats) -> _Run:
         return step_run(work, replace(hosts, cols=some, n_servers=n_servers), batch)
 
-    batch, key = gpu_memory.batches(work, hosts), gpu_memory.network_key(work)
-    stored = _draws(hosts.catalog, hosts.calibration).get(key, dict)
+    batch, stored = gpu_memory.batches(work, hosts), _of_network(_draws(hosts.catalog, hosts.calibration), work)
     return gpu_rates(run_of, terms, hosts.cols, hosts.n_servers, batch, hosts.groups, stored)
 
 
@@ -338,7 +345,7 @@ def group_terms(
     # Where all rows are of one kind, nobody asks for the terms of the other.
     is_many = (n_servers > 1) & (not work.is_inference)
     kinds = (False, True) if is_many.any() and not is_many.all() else (bool(is_many.any()),) * 2
-    stored = _terms(catalog, calibration).get(gpu_memory.network_key(work), dict)
+    stored = _of_network(_terms(catalog, calibration), work)
     for one in itertools.product(groups, set(kinds)):
         if one not in stored:
             stored[one] = _group_terms(work, *one, calibration, catalog)

@@ -95,12 +95,9 @@ def ports_in_use(platform: Platform) -> int:
 def node_write_rates(platform: Platform) -> tuple[float, float]:
     """Lower and upper write rate of one storage node, or of a server's own drives. [B/s]"""
     published = platform.storage.node_write_bytes_per_s
-    low, high, _ = node_rates(platform)
     if published is not None:
-        # Where reads are planned at a part of the data sheet, for want of a test, writes are, too.
-        read = platform.storage.node_read_low_bytes_per_s
-        is_cut = read is not None and read.basis == "assumed" and published.basis != "assumed" and low < high
-        return published.value * (low / high if is_cut else 1.0), published.value
+        return published.value, published.value
+    low, high, _ = node_rates(platform)
     return WRITE_SHARES[0] * low, WRITE_SHARES[1] * high
 
 
@@ -320,7 +317,8 @@ def server_kinds(hosts: ServerRows) -> tuple[dict[ServerKind, Ints], Ints]:
         one = ServerKind.of(of.server, of.gpu, used, of.fabric, hosts.catalog)
         found.setdefault(one, []).append(np.flatnonzero(every == code))
     servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
-    return {one: np.concatenate(rows) for one, rows in found.items()}, servers
+    joined = {one: np.concatenate(rows) for one, rows in found.items()}
+    return {one: rows for one, rows in joined.items() if rows.size}, servers
 
 
 def is_narrowed(fabric: Fabric) -> bool:

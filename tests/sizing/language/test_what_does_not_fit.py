@@ -143,7 +143,7 @@ def test_no_rate_of_what_does_not_fit_reaches_a_document_or_a_map(name):
     evaluated = EvaluatedDesign(result, catalog())
     documents = (
         design_document(result),
-        scale_document(scale_comparison(evaluated), catalog()),
+        scale_document(scale_comparison(evaluated)),
         failures_document(result, failure_cases(evaluated), None),
     )
     found = [one for document in documents for one in physical(json.loads(json.dumps(document, default=float)))]
