@@ -184,7 +184,7 @@ def _spread_over_feeds(
     for place in order:
         inlets, kind, _ = devices[place]
 
-        def worst_with(feed: int, place: int = place) -> list[float]:
+        def worst_with(feed: int, place: int = place, total: Floats = total) -> list[float]:
             """Most that each feed carries with one more inlet of the device on one of them, the highest first."""
             more = on[[place]]
             more[0, feed] += 1
