@@ -81,7 +81,7 @@ def decisions(context: GuideContext) -> list[str]:
     elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
         found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
     need = design.storage_need
-    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.nodes > need.nodes_for_capacity:
+    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.rate_decides:
         price = category_prices(result, context.catalog, result.request.currency).get("storage", "")
         found.append(f"Storage{f' of {price}' if price else ''}: {storage_need_sentences(design)[0]}")
     if few_supplies_text(design.plan):
