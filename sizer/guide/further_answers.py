@@ -90,7 +90,7 @@ def decisions(context: GuideContext) -> list[str]:
     if names := single_points(context):
         found.append(f"Single points, {words.listed(names)}: {SINGLE_POINTS_REMEDY}.")
     if remedy := spare_remedy(context):
-        found.append(f"Spares: {remedy}, or accept that the job waits for the repair.")
+        found.append(f"Spares: {remedy}, or accept that the job waits for the repair, which goodput does not count.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
     lines = bill.net_total.n_open
     if lines:

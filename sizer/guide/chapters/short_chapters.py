@@ -9,6 +9,7 @@ from sizer.drawings.room import room
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
+from sizer.guide.further_answers import further_answers
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
 from sizer.present.availability import availability_table, checkpoint_table, checkpoint_text
@@ -183,11 +184,12 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     if plan is None:
         return {"reason": reason, "plan": None}
     catalog, currency = context.catalog, context.result.request.currency
-    growth = plan.of(context.design.platform.key)
+    growth, told = plan.of(context.design.platform.key), further_answers(context)
     return {
         "reason": "",
         "plan": plan,
-        "findings": findings(plan, growth, catalog),
+        # What the first pages say is not said again.
+        "findings": [text for text in findings(plan, growth, catalog) if text not in told],
         "other_design": differences_from_design(growth, context.design),
         "purchases": purchases_table(growth, catalog, currency),
         "options": None if context.is_single else sequences_table(growth, plan, currency),

@@ -21,6 +21,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, Verdict
 from sizer.sizing.stages import evaluate, gpu_side
 from sizer.sizing.stages.gpu_side import GpuRates
 from sizer.sizing.stages.platform_columns import Columns, ServerRows, columns, node_read_rate, rate_is_unknown
+from sizer.workload.request import ranks_by_cost
 
 # Links that a customer's network has anyway, the slower first.
 _USUAL_LINKS = ("10gbe", "25gbe")
@@ -311,8 +312,12 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     if is_second and second.kind is reasons.RunnerUpKind.EQUAL:
         return RejectionKind.EQUAL
     ours, theirs = result.design.cost, other.cost
-    is_tied = ours is not None and theirs is not None and theirs.expected <= ours.expected
-    return RejectionKind.TIED if is_tied and kind is RejectionKind.LIKELY_DEARER else kind
+    if ours is None or theirs is None:
+        return kind
+    is_dearer = theirs.expected > ours.expected
+    if kind is RejectionKind.RANKED_BEHIND and is_dearer and ranks_by_cost(result.selection.rank_by):
+        return RejectionKind.LIKELY_DEARER  # in the first year of a growth plan, too
+    return RejectionKind.TIED if kind is RejectionKind.LIKELY_DEARER and not is_dearer else kind
 
 
 def _is_over_budget(result: SizingResult, design: DesignAnswer) -> bool:
