@@ -37,6 +37,8 @@ from sizer.sizing.result import SizingResult
 Content = Mapping[str, Any]
 # Characters in three lines of the large title of the cover.
 _LONG_TITLE = 60
+# Chapters and appendices of a guide that is read without a list of them.
+_FEW_CHAPTERS = 12
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,11 @@ class Guide:
     def has_long_title(self) -> bool:
         """Whether the title needs smaller letters to fit on the cover."""
         return len(self.title) > _LONG_TITLE
+
+    @property
+    def has_contents(self) -> bool:
+        """Whether it is long enough to be looked up."""
+        return len(self.chapters) > _FEW_CHAPTERS
 
     def chapter_ref(self, id_: str, at_start: bool = False) -> Markup:
         """Link to a chapter or appendix by its number; ``at_start`` of a sentence."""

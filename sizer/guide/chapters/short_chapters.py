@@ -9,7 +9,6 @@ from sizer.drawings.room import room
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import further_answers
 from sizer.physical.notes import PlanNoteKind
 from sizer.present import words
 from sizer.present.availability import availability_table, checkpoint_table, checkpoint_text
@@ -22,7 +21,6 @@ from sizer.present.text.plan import feeds_sentence, note_sentences
 from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
 from sizer.questions.growth.text import (
     differences_from_design,
-    findings,
     limits_table,
     purchases_table,
     sequences_table,
@@ -155,7 +153,8 @@ def facility(context: GuideContext) -> dict[str, Any]:
     if any(box.title.endswith(ASSUMED) for drawing in drawings for box in drawing.boxes):
         read += f" {ASSUMED} Assumed: see the appendix “Values to confirm”."
     return {
-        "racks": racks_table(plan),
+        # Of one rack the table of power and weight says all.
+        "racks": racks_table(plan) if len(plan.racks) > 1 else None,
         "room": drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
         if len(plan.racks) > 1
         else None,
@@ -184,12 +183,10 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     if plan is None:
         return {"reason": reason, "plan": None}
     catalog, currency = context.catalog, context.result.request.currency
-    growth, told = plan.of(context.design.platform.key), further_answers(context)
+    growth = plan.of(context.design.platform.key)
     return {
         "reason": "",
         "plan": plan,
-        # What the first pages say is not said again.
-        "findings": [text for text in findings(plan, growth, catalog) if text not in told],
         "other_design": differences_from_design(growth, context.design),
         "purchases": purchases_table(growth, catalog, currency),
         "options": None if context.is_single else sequences_table(growth, plan, currency),
