@@ -74,7 +74,9 @@ def _has_racks(context: GuideContext) -> bool:
 def _stores_more(context: GuideContext) -> bool:
     asked = context.result.request.data
     has_tiers = context.design.platform.second_tier is not None
-    return _is_cluster(context) or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
+    # Drives that hold model weights alone are in the bill.
+    is_read = _is_cluster(context) and (context.design.storage_nodes > 0 or not context.only_serves)
+    return is_read or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
 
 
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.

@@ -180,7 +180,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
             ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, si(1e3 * energy, 'Wh'))}, {pue}"),
-            ("Heaviest load of a rack", _heaviest_load(plan)),
+            ("Heaviest load of a rack", _heaviest_load(plan) if len(plan.racks) > 1 else None),
             ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight) + tile),
             ("PDUs", _pdu_text(result)),
             ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),

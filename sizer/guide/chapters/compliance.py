@@ -261,7 +261,7 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
                 for count, name, load in zip(feed_counts(loads), feed_names(loads), loads, strict=True)
             )
             text = f"{'; '.join(carried)} after the loss of a feed{missing}"
-            text += "; whether servers run on with the supplies that remain is open" if few else ""
+            text += f"; {few}" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met
             yield Requirement(FEEDS_OF_RACKS[context.design.platform.site.feeds], text, is_met, "facility")

@@ -25,7 +25,7 @@ from sizer.workload.target_text import target_text
 _WIDTHS = (24, 76)
 # Constraints that the table of requirements states with what the design makes of them; the racks are in the bill.
 _ANSWERED = (
-    *("Requested confidence", "Allowed servers", "Allowed storage", "Budget", "Racks and PDUs"),
+    *("Requested confidence", "Date of need", "Allowed servers", "Allowed storage", "Budget", "Racks and PDUs"),
     *("Minimum read rate of the storage", "Minimum write rate of the storage"),
     *("Maximum power per rack", "Maximum total power", "Maximum racks", "Maximum rack units"),
     *("Maximum servers", "Maximum GPUs"),

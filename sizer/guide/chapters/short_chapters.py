@@ -30,7 +30,7 @@ from sizer.sizing.design.storage_need import demand_over_time
 from sizer.workload.checkpoints import other_streams
 
 # A load that a reader must know of.
-_NEAR = 0.5
+_NEAR, _USED = 0.5, 0.01
 _AREAS = {
     "network": "Networks",
     "storage": "Storage",
@@ -188,11 +188,14 @@ def purchases(context: GuideContext) -> dict[str, Any]:
         "reason": "",
         "plan": plan,
         "other_design": differences_from_design(growth, context.design),
-        "purchases": purchases_table(growth, catalog, currency),
+        # What is bought once is in the bill.
+        "purchases": purchases_table(growth, catalog, currency)
+        if any(purchase.bought for purchase in growth.recommended.purchases[1:])
+        else None,
         "options": None if context.is_single else sequences_table(growth, plan, currency),
-        # Of one server the limits that a year comes near to.
+        # Of one server the limits that a year comes near to, of a cluster those that a year makes use of.
         "limits": limits_table(
-            [one for one in growth.limits if not context.is_single or max(one.loads) >= _NEAR], plan.n_years
+            [one for one in growth.limits if max(one.loads) >= (_NEAR if context.is_single else _USED)], plan.n_years
         ),
     }
 

@@ -108,9 +108,7 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.CABLE_MANAGER: lambda switches: (
         f"1U, one for every {switches} switches of a rack, in place of a blanking panel"
     ),
-    PlanNoteKind.LAN_PORT: lambda link, server: (
-        f"{link}, or slower where the adapter runs it; with the cable and both optics, for {server}"
-    ),
+    PlanNoteKind.LAN_PORT: lambda link, server: f"{link} or slower, with its cable and optics, for {server}",
     PlanNoteKind.UPLINK_PORT: lambda link, medium: (
         f"{link}, {'with the optic of that end, ' * (medium == 'transceiver')}for an uplink, whose cable this bill has"
     ),
