@@ -48,7 +48,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "scripts": [
             (answer.workload.name, answer.serving is not None, script)
             for number, answer in enumerate(context.answers)
-            if (performs and number == 0 or answer.serving is not None) and (script := job_script(context, answer))
+            if ((performs and number == 0) or answer.serving is not None) and (script := job_script(context, answer))
         ],
     }
 

@@ -81,7 +81,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     decodes = stack.loader != "none" and is_compressed_image(answer.sample_format)
     loader = f"; {words.name(stack.loader)}" if decodes else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
-    if length == answer.dataset.name:  # tokens that are read once: data set and target say how many
+    if length and length in (answer.dataset.name, own.partition(" within ")[0]):  # data set or target say it
         length = None
     stored = [words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]]
     if stored[0] in stored[1]:  # "records" of "token records"
