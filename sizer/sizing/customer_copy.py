@@ -38,7 +38,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         result,
         request=_without_discounts(result.request),
         design=design,
-        built=Deferred(lambda: _built(result, design)),
+        built=result.built or Deferred(lambda: _built(result, design)),
         verdict=_copied(result.verdict, result.platforms, others),
         spare_cost=None if result.spare_cost is None else _without_amount(result.spare_cost),
         selection=selection,
