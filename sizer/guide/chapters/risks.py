@@ -28,13 +28,6 @@ from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
-_ABOUT_SALE = (
-    BillWarningKind.SALE_ENDED,
-    BillWarningKind.SALE_ENDS_BEFORE_NEED,
-    BillWarningKind.SALE_ENDS,
-    BillWarningKind.SERVICE_END_KNOWN,
-    BillWarningKind.AVAILABILITY_UNKNOWN,
-)
 # Bytes of a sample over those of the network's input beyond which reading whole samples decides the storage.
 _MUCH_READ = 10
 # Risks of a date of need, with the recommended action.

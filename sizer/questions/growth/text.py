@@ -287,8 +287,8 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
             Field("Exhausted", exhausted_text, "right", 21),
         ],
         note=(
-            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year. Rates are those "
-            f"reached with the requested confidence; of the storage {percent(MOST_FILL)} are planned to be filled."
+            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year. Rates are "
+            f"those reached with the requested confidence; of the storage {percent(MOST_FILL)} are planned to be filled."
         ),
     )
 
