@@ -288,7 +288,7 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
         ],
         note=(
             "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year. Rates are "
-            f"those reached with the requested confidence; of the storage {percent(MOST_FILL)} are planned to be filled."
+            f"those reached with the requested confidence; of the storage {percent(MOST_FILL)} is to be filled."
         ),
     )
 
