@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
+from sizer.physical.platform import lan_ports
 from sizer.workload.quote import Category
 from sizer.workload.request import SizingRequest
 from sizer.workload.serving import is_served
@@ -78,20 +79,17 @@ def _cabling(plan: Plan) -> Iterator[_Part]:
     managers = sum(-(-count // _SWITCHES_A_MANAGER) for count in switches.values() if count > 1)
     shared = (_SWITCHES_A_MANAGER,)
     yield _Part("rack and power", "Horizontal cable manager", managers, PlanNoteKind.CABLE_MANAGER, shared)
-    far = Counter(link.kind.name for link in plan.connections if not link.a.item)
-    for kind, count in far.items():
-        yield _Part("network", "Customer LAN port", count, PlanNoteKind.LAN_PORT, (kind, "an uplink"))
+    far = Counter((link.kind.name, link.medium) for link in plan.connections if not link.a.item)
+    for kind_and_medium, count in far.items():
+        yield _Part("network", "Customer LAN port", count, PlanNoteKind.UPLINK_PORT, kind_and_medium)
 
 
 def _services(plan: Plan, request: SizingRequest) -> Iterator[_Part]:
     """Ports that servers without a network of the design take of the customer's, and what users meet first."""
     server, count = plan.inputs.platform.server, plan.inputs.n_servers
     if not plan.n_links and not server.is_workstation:
-        ports: Counter[str] = Counter()
-        for port in server.ports:
-            ports[port.kind.name] += port.count * (port.use in ("bmc", "in-band"))
-        for kind, each in ports.items():
-            yield _Part("network", "Customer LAN port", each * count, PlanNoteKind.LAN_PORT, (kind, server.name))
+        for port in lan_ports(server):
+            yield _Part("network", "Customer LAN port", count, PlanNoteKind.LAN_PORT, (port.kind.name, server.name))
     if any(map(is_served, request.workload)):
         yield _Part("software", "Load balancer", 1, PlanNoteKind.OF_REPLICAS)
     if request.team is not None and count == 1:

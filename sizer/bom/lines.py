@@ -189,16 +189,18 @@ _DRIVES = ("local drives", "local drive")
 _SERVICE = ("management", "bmc")
 
 
-def server_contents(item: Item, catalog: Catalog, *, has_memory: bool, has_drives: bool) -> str:
+def server_contents(
+    item: Item, catalog: Catalog, *, has_memory: bool, has_drives: bool, stored_bytes: float = 0.0
+) -> str:
     """Processors, memory, ports and drives: '2 × Xeon Gold 6148, 384 GiB memory, ...'; "" of an appliance.
 
     ``has_memory``, ``has_drives``: whether memory and drives are those of the server itself; else the bill states them
-    elsewhere.
+    elsewhere. ``stored_bytes``: capacity of the drives that are ordered with it; 0: it comes with its own [B].
     """
     if not isinstance(item, Server) or item.role == "fabric-manager":
         return ""
     parts = [*_processors(item, catalog), *(_memory(item) if has_memory else ()), *_ports(item, catalog)]
-    return ", ".join([*parts, *(_drives(item, catalog) if has_drives else ())])
+    return ", ".join([*parts, *(_drives(item, catalog, stored_bytes) if has_drives else ())])
 
 
 def has_unknown_drives(item: Item, catalog: Catalog) -> bool:
@@ -240,10 +242,12 @@ def _kinds(port: Port) -> str:
     return " or ".join(dict.fromkeys(kind.name for kind in (port.kind, *others)))
 
 
-def _drives(server: Server, catalog: Catalog) -> Iterator[str]:
+def _drives(server: Server, catalog: Catalog, stored_bytes: float = 0.0) -> Iterator[str]:
     stated = next((server.features[key].value for key in _DRIVES if key in server.features), "")
     storage = catalog.storage.get(server.local_storage or "")
-    if not stated and storage is not None and storage.usable_bytes is not None:
+    if stored_bytes and storage is not None:
+        stated = f"{si(stored_bytes, 'B')} {storage.name}"
+    elif not stated and storage is not None and storage.usable_bytes is not None:
         size = storage.usable_bytes
         # The size is that of one tray of a system that arrives as a rack.
         trays = f"{nodes_of(server)} x " if nodes_of(server) > 1 else ""
@@ -272,6 +276,7 @@ def bill(
     needed_by: datetime.date | None = None,
     is_documented: bool = True,
     server: Server | None = None,
+    stored_bytes: float = 0.0,
     provided: Sequence[BillLine] = (),
 ) -> Bill:
     """Bill of one design.
@@ -282,14 +287,15 @@ def bill(
     on which everything must be there; lead times and ends of sale and service are judged by it. ``is_documented``:
     false for a design beside the one described: an override of an item that it does not have is passed over.
     ``server``: the GPU server as it is fitted; its lines have the draw of what is in it. By default as the catalogue
-    has it. ``provided``: lines of what the customer provides. Returns lines in the order of ``CATEGORIES``, equal items
-    of one status and note on one line. Totals are over what is bought: existing equipment is not, options are not
+    has it. ``stored_bytes``: drives for data that it is ordered with; 0: it comes with its own. ``provided``: lines of
+    what the customer provides. Returns lines in the order of ``CATEGORIES``, equal items of one status and note on one
+    line. Totals are over what is bought: existing equipment is not, options are not
     chosen, and others deliver what is by others. Raises RequestError if a documented design does not have what the
     quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
     has_memory = all(part.role is not Role.HOST_MEMORY for part, _ in merged)
-    lines = [_line(part, roles, catalog, book, currency, has_memory, server) for part, roles in merged]
+    lines = [_line(part, roles, catalog, book, currency, has_memory, server, stored_bytes) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
     lines += [*provided, *added(quote, quote_date)]
     made = Bill(
@@ -391,6 +397,7 @@ def _line(
     currency: str,
     has_memory: bool,
     server: Server | None,
+    stored_bytes: float,
 ) -> BillLine:
     item = catalog.item(part.item)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
@@ -401,7 +408,13 @@ def _line(
     # A GPU server's own contents are its GPUs, those of a server of files its drives.
     is_gpu_server = part.role is Role.GPU_SERVER
     has_drives = is_gpu_server or not part.contents
-    own = server_contents(item, catalog, has_memory=has_memory or not is_gpu_server, has_drives=has_drives)
+    own = server_contents(
+        item,
+        catalog,
+        has_memory=has_memory or not is_gpu_server,
+        has_drives=has_drives,
+        stored_bytes=stored_bytes if is_gpu_server else 0.0,
+    )
     contents = "".join(f", {text}" for text in (part.contents, own if part.status != "existing" else "") if text)
     price = _price(item, part, book, currency)
     unknown = part.status != "existing" and has_drives and has_unknown_drives(item, catalog)

@@ -495,7 +495,7 @@ _MOST_SLIDES = 12
 def slides(context: GuideContext) -> tuple[Slide | TitleSlide, ...]:
     """The slides in their order; those that a request does not ask for are left out."""
     found = {make: slide for make in _SLIDES if (slide := make(context)) is not None}
-    if len(found) >= _MOST_SLIDES:
+    if context.is_single or len(found) >= _MOST_SLIDES:
         found.pop(scaling, None)
     return (title(context), *found.values())
 

@@ -17,6 +17,7 @@ from sizer.catalog.schema import Cpu, Port, Server, Storage
 from sizer.drawings.cluster import link_text, many, memory
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import LINE_SIZE, Box, Drawing, Label, Link, box_labels, small_room, text_width
+from sizer.physical.platform import lan_ports
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
@@ -211,10 +212,12 @@ class NodeFacts:
     def _use(self, used: list[tuple[NetworkPlane, LinkType]], port: Port) -> str:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
-            is_on_lan = self.design.platform.attachment == "lan" or not self.design.plan.cables
-            if is_on_lan and not port.kind.is_infiniband:
-                return "to the customer's LAN, provided by others"
-            return "not cabled in this design"
+            is_read_from = self.design.platform.attachment == "lan" and not port.kind.is_infiniband
+            is_joined = not self.design.plan.cables and port in lan_ports(self.server)
+            if not is_read_from and not is_joined:
+                return "not cabled in this design"
+            joined = "" if is_read_from or port.count == 1 else f"one of {port.count} "
+            return f"{joined}to the customer's LAN, provided by others"
         network = used[0][0]
         if network.network is NetworkRole.STORAGE:
             return "files"

@@ -98,6 +98,9 @@ def _ladder_rows(tier: StorageTier, storage: Storage) -> Iterator[Row]:
             Cell("", (step.source,) if step.source else ()),
         )
         before = left
+    if 0 < tier.usable_bytes < before:
+        share = f"× {number(tier.usable_bytes / before)}, gives "
+        yield input_row("ordered for the data, of all drives that it holds", share + in_unit(tier.usable_bytes, "B"))
     if not tier.usable_bytes > 0:
         yield input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED)
 

@@ -107,8 +107,13 @@ class GuideContext:
     n_head_nodes = _of_result(lambda self: sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices))
     # Why this server, storage, fabric and these racks.
     decisions = _of_result(lambda self: decisions(self.evaluated))
-    # The same parts with reserves and 90 % confidence, this design where it has them; None where none is found.
-    built = _of_result(lambda self: self._told(as_built(self.result.request, self.design, self.catalog), True))
+
+    @_of_result
+    def built(self) -> DecisionOption | None:
+        """The same parts with reserves and 90 % confidence, this design where it has them; None where none is found."""
+        deferred = self.result.built
+        found = as_built(self.result.request, self.design, self.catalog) if deferred is None else deferred.value
+        return self._told(found, is_offered=True)
 
     @_of_result
     def on_sale(self) -> DecisionOption | None:

@@ -35,8 +35,8 @@ def control_table(context: GuideContext) -> Table:
     rate = request.exchange_rate_usd
     authors = (quote.prepared_by or profile.company, profile.company, profile.contact)
     facts = (
-        ("Document", kind_name(result, context.edition)),
-        ("Prepared for", request.customer or None),
+        ("Document", kind_name(result, context.edition) if is_engineers else None),
+        ("Prepared for", (is_engineers and request.customer) or None),
         ("Revision", _revision(quote.revision or "1", request.date)),
         ("Quote", quote.number or None),
         ("Prepared by", ", ".join(dict.fromkeys(author for author in authors if author)) or None),

@@ -81,7 +81,7 @@ def decisions(context: GuideContext) -> list[str]:
     elif any(warning.kind is BillWarningKind.SALE_ENDED for warning in bill.warnings):
         found.append("Equipment that is no longer sold: confirm that it is in stock, or allow other parts.")
     need = design.storage_need
-    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.nodes > need.nodes_for_capacity:
+    if need is not None and need.rate_need is RateNeed.USUAL_CAPACITY and need.rate_decides:
         price = category_prices(result, context.catalog, result.request.currency).get("storage", "")
         found.append(f"Storage{f' of {price}' if price else ''}: {storage_need_sentences(design)[0]}")
     if few_supplies_text(design.plan):
@@ -90,7 +90,7 @@ def decisions(context: GuideContext) -> list[str]:
     if names := single_points(context):
         found.append(f"Single points, {words.listed(names)}: {SINGLE_POINTS_REMEDY}.")
     if remedy := spare_remedy(context):
-        found.append(f"Spares: {remedy}, or accept that the job waits for the repair.")
+        found.append(f"Spares: {remedy}, or accept that the job waits for the repair, which goodput does not count.")
     by = "" if bill.valid_until is None else f" by {words.date(bill.valid_until)}"
     lines = bill.net_total.n_open
     if lines:

@@ -37,6 +37,8 @@ from sizer.sizing.result import SizingResult
 Content = Mapping[str, Any]
 # Characters in three lines of the large title of the cover.
 _LONG_TITLE = 60
+# Chapters and appendices of a guide that is read without a list of them.
+_FEW_CHAPTERS = 12
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ def _has_racks(context: GuideContext) -> bool:
 def _stores_more(context: GuideContext) -> bool:
     asked = context.result.request.data
     has_tiers = context.design.platform.second_tier is not None
-    return _is_cluster(context) or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
+    # Drives that hold model weights alone are in the bill.
+    is_read = _is_cluster(context) and (context.design.storage_nodes > 0 or not context.only_serves)
+    return is_read or asks_for_filling(context) or asked.checkpoint_every_s is not None or has_tiers
 
 
 # What a customer reads from the first page to the last: the decisions, each with its reason and its number.
@@ -200,6 +204,11 @@ class Guide:
     def has_long_title(self) -> bool:
         """Whether the title needs smaller letters to fit on the cover."""
         return len(self.title) > _LONG_TITLE
+
+    @property
+    def has_contents(self) -> bool:
+        """Whether it is long enough to be looked up."""
+        return len(self.chapters) > _FEW_CHAPTERS
 
     def chapter_ref(self, id_: str, at_start: bool = False) -> Markup:
         """Link to a chapter or appendix by its number; ``at_start`` of a sentence."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
-from sizer.bom.unit_prices import has_boot_drives_only
 from sizer.catalog.fabrics import joining
 from sizer.drawings.datapath import is_limit
 from sizer.physical.roles import NetworkRole
@@ -159,11 +158,8 @@ def _racks_line(design: DesignAnswer, request: SizingRequest | None) -> str:
 
 
 def _design_lines(design: DesignAnswer, request: SizingRequest | None = None) -> list[str]:
-    platform, usable = design.platform, design.usable_bytes
+    usable = design.usable_bytes
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
-    band = design.plan.catalog.bands.band("servers", platform.server.id, platform.gpu.id)
-    if platform.stored_bytes and has_boot_drives_only(band):
-        capacity += f" in all drives, of which the price has {si(platform.stored_bytes, 'B')}"
     lines = [
         f"Design: {design.name}, {gpus_text(design)}",
         f"        {_place(design)}, {power(design)} maximum power, {capacity}",

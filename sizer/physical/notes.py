@@ -128,7 +128,8 @@ class PlanNoteKind(Enum):
     FEED_TRANSFER = "feed-transfer"  # rating of a PDU [W]
     RACK_TRANSFER = "rack-transfer"
     CABLE_MANAGER = "cable-manager"  # switches that share one
-    LAN_PORT = "lan-port"  # link, what it joins
+    LAN_PORT = "lan-port"  # link, server
+    UPLINK_PORT = "uplink-port"  # link, what its optic is: medium of the cable
     OF_REPLICAS = "of-replicas"
     OF_TEAM = "of-team"
     SINGLE_CORDED = "single-corded"  # device

@@ -8,7 +8,7 @@ from typing import Literal
 from sizer.base import units
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.schema import Device, Gateway, Gpu, MemoryOption, Pdu, Port, Rack, Server, Storage, Switch
 from sizer.physical.networks.ports import largest_group
 from sizer.physical.racks.site_rules import ANY_SITE, SiteRules
 from sizer.workload.request import SizingRequest
@@ -194,6 +194,14 @@ class FittedServer:
 
     server: Server  # its ``memory_bytes`` is that of the option
     option: MemoryOption | None  # None: the standard memory
+
+
+def lan_ports(server: Server) -> tuple[Port, ...]:
+    """Groups of which one port joins the customer's LAN where a design has no network: data first, then controller."""
+    data = [port for port in server.ports if port.use != "bmc" and not port.kind.is_infiniband]
+    in_band = [port for port in data if port.use == "in-band"]
+    slowest = sorted(in_band or data, key=lambda port: port.kind.gbit_per_s.value)[:1]
+    return (*slowest, *[port for port in server.ports if port.use == "bmc"][:1])
 
 
 def page_cache_bytes(server: Server, n_gpus: int, gpu: Gpu) -> float:

@@ -131,7 +131,10 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),
         ("Checkpoint interval", _interval(answer, job)),
         ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if job.checkpoints.waits else assumed)),
-        ("Work lost at an interruption, on average", duration(_lost_work_s(answer, job))),
+        (
+            "Work lost at an interruption, on average",
+            f"{duration(_lost_work_s(answer, job))}: half an interval{'' if job.checkpoints.waits else ' and a write'}",
+        ),
         ("Detection of a failure and restart", duration(restart.notice_s + restart.replace_s) + assumed),
         (
             "Loading the checkpoint, then warm-up",

@@ -165,6 +165,11 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
     energy = energy_kwh_per_year(typical, site.pue_ratio or 1.0)
     pue = f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling and losses: no PUE given"
     names = words.listed(item_name(item, catalog) for item in open_w)
+    tile = (
+        f", {_tile_load(plan.racks[0], plan)}{NARROW_SPACE}kg on a floor tile"
+        if len(plan.racks) == 1 and plan.floor_tile_kg(plan.racks[0])
+        else ""
+    )
     return fact_table(
         "facility",
         "Power, cooling and weight",
@@ -175,8 +180,8 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
             ("Liquid cooling", _liquid_text(result, maximum)),
             ("Energy per year", f"{racks.at_least(some_power, si(1e3 * energy, 'Wh'))}, {pue}"),
-            ("Heaviest load of a rack", _heaviest_load(plan)),
-            ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight)),
+            ("Heaviest load of a rack", _heaviest_load(plan) if len(plan.racks) > 1 else None),
+            ("Weight with racks", racks.weight_text(sum(r.weight_kg for r in plan.racks), some_weight) + tile),
             ("PDUs", _pdu_text(result)),
             ("Maximum not published", f"{names}; {_COUNTED_PARTS}" if open_w else None),
         ],

@@ -64,7 +64,7 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
         "storage-streams",
         "What reads and writes the storage",
         rows,
-        titles=("Stream", "Required peak", "Share of the time", "Average"),
+        titles=("Stream", "Required peak", "Share of the time at it", "Average"),
         widths=(40, 22, 18, 20),
         aligns=("left", "right", "right", "right"),
         style="",

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from sizer.base.stored_answers import Deferred
 from sizer.bom.bill import customer_bill, unpriced_bill
+from sizer.sizing.decision_options import as_built
 from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
-from sizer.sizing.result import DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
+from sizer.sizing.result import DecisionOption, DesignAnswer, Maximum, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
-from sizer.workload.request import ranks_by_cost
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # What a customer reads of the quote. A new field of the quote stays inside until it is named here.
 _HEADING = ("number", "revision", "prepared_by", "valid_days")
@@ -33,11 +34,11 @@ def customer_copy(result: SizingResult) -> SizingResult:
         uncosted = replace(selection.preference, chosen_value=None, other_value=None)
         selection = replace(selection, preference=uncosted)
     own = {line.price_source for line in shown.lines if line.has_own_price}
-    heading = {name: getattr(result.request.quote, name) for name in _HEADING}
     return replace(
         result,
-        request=result.request.model_copy(update={"quote": Quote(**heading)}),
+        request=_without_discounts(result.request),
         design=design,
+        built=result.built or Deferred(lambda: _built(result, design)),
         verdict=_copied(result.verdict, result.platforms, others),
         spare_cost=None if result.spare_cost is None else _without_amount(result.spare_cost),
         selection=selection,
@@ -49,6 +50,20 @@ def customer_copy(result: SizingResult) -> SizingResult:
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )
+
+
+def _without_discounts(request: SizingRequest) -> SizingRequest:
+    heading = {name: getattr(request.quote, name) for name in _HEADING}
+    return request.model_copy(update={"quote": Quote(**heading)})
+
+
+def _built(result: SizingResult, design: DesignAnswer) -> DecisionOption | None:
+    """The design as we would build it, at what the customer pays; ``design``: the described one of the copy."""
+    found = as_built(result.request, result.design, result.design.plan.catalog)
+    if found is None:
+        return None
+    shown = design if found.design is result.design else found.design
+    return DecisionOption(_without_discounts(found.request), shown)
 
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:

@@ -389,6 +389,12 @@ class StorageNeed:
     minimum: MinimumCapacity | None  # None: what is stored calls for the capacity
     has_working_set: bool  # the request states what trainings read at a time
 
+    @property
+    def rate_decides(self) -> bool:
+        """Whether a rate calls for more nodes than a system of this kind has at least."""
+        is_more = self.nodes_for_rate is not None and self.nodes > self.smallest_nodes
+        return is_more and self.decision is StorageDecision.RATE
+
 
 StageReason = StorageReason | NetworkReason | DecodeReason | HostLinkReason | GpuReason | ExchangeReason
 

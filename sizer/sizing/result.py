@@ -692,6 +692,8 @@ class SizingResult:
     idle_storage: tuple[IdleStorage, ...] = ()
     # What does the work on parts sold today, of a design of over a megawatt, or of servers that are no longer sold.
     newer: Deferred[DecisionOption | None] | None = None
+    # Of a customer's copy: the design as we would build it, with the discounts that the copy does not tell.
+    built: Deferred[DecisionOption | None] | None = None
     planned_years: tuple[PlannedYear, ...] = ()  # of a request that grows
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
     # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.

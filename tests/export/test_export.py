@@ -173,7 +173,7 @@ def test_the_bill_of_the_design_document_has_every_field_of_a_quote():
         "valid_until": None,
         "longest_lead_weeks": 16,
         "unpriced": [],
-        "warnings": ["DGX-1: sale ended 2020-03-31; find the successor or a reseller with stock."],
+        "warnings": ["DGX-1: sale ended 31 March 2020; find the successor or a reseller with stock."],
     }
     first = found["lines"][0]
     assert (first["group"], first["status"], first["change"]) == ("cluster", "computed", None)

@@ -154,7 +154,8 @@ def test_a_design_that_lacks_spares_is_met_as_it_was_chosen():
     told = [text for text in cautions(context) if "not in the bill" in text]
     assert not told
     assert next(iter(requirements(context))).is_met
-    assert "Missed target" not in {row.cells[0].text for row in risk_table(context).rows}
+    risks = risk_table(context)
+    assert risks is None or "Missed target" not in {row.cells[0].text for row in risks.rows}
 
 
 def test_figures_of_one_answer_follow_from_each_other(result):

@@ -61,7 +61,6 @@ def places(result: SizingResult) -> dict[str, str]:
         "terminal": next(line for line in answer_text(result).splitlines() if line.startswith("Price:")),
         "cover": budget_line(result),
         "key figures": numbers["Price"],
-        "chapter": chapter["price"],
         "by category": f"{result.request.currency} {cost['Price']}",
         "verdict slide": " ".join(verdict.columns[-1].blocks[-1].paragraphs),
         "bill slide": outline.bill(context).title,

@@ -156,6 +156,18 @@ def test_a_design_bears_every_loss_and_none_smaller_does(request_):
         assert found <= ({None} if is_open else {True})
 
 
+@pytest.mark.parametrize("users", [4_000, 12_000, 20_000])
+def test_first_tokens_of_a_service_stay_in_time_without_a_server(users):
+    """The rate is kept first: one of two servers serves 12 000, with first tokens in time less surely than asked."""
+    lengths = {"use": "rag", "input_tokens": 6_000, "output_tokens": 450, "first_token_s": 2, "token_s": 0.05}
+    work = {"dnn": "llama-3-70b", "task": "serving", "precision": "fp8", "target": {"users": users}, **lengths}
+    platforms = {"servers": ["as-8125gs-tnmr2"], "gpus": ["mi300x-192gb"]}
+    losses = {"resilience": {"keeps_targets_without": ["server"]}}
+    result = size(SizingRequest.from_dict({"workload": [work], "platforms": platforms, **losses}), CATALOG)
+    (case,) = (case for case in failure_cases(EvaluatedDesign(result, CATALOG)) if case.loss == "server")
+    assert case.keeps_targets
+
+
 @every_case
 def test_more_losses_never_give_a_smaller_design(request_):
     losses = list(request_.resilience.keeps_targets_without)

@@ -371,4 +371,4 @@ def test_what_endangers_the_date_of_need_stands_in_a_banner():
     assert "Isilon F800" in banner
     assert "100" not in banner
     assert texts(app).count("service ends 2029-05") == 1
-    assert texts(app).count("until 2027-03-01") == 1
+    assert texts(app).count("until 1 March 2027") == 1

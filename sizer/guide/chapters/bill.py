@@ -4,9 +4,8 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present.bill_tables import bill_table, cost_table
-from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import bill_warning_sentences, unsupported_text
-from sizer.present.text.money import configuration_text, price_text
+from sizer.present.text.bill_warnings import bill_warning_sentences, delivery_sentences, unsupported_text
+from sizer.present.text.money import configuration_text
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.ownership.text import ownership_table, runs_table
 from sizer.questions.rent.rent_or_buy import offer_text, rental_table, use_of
@@ -15,14 +14,14 @@ from sizer.questions.rent.rent_or_buy import offer_text, rental_table, use_of
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/bill.html`` prints."""
     bill = context.design.bill
+    # With a date of need they are among the decisions.
+    told = [] if context.result.request.needed_by is None else delivery_sentences(bill.warnings)
     return {
-        "open_prices": result_text.open_prices(bill),
         "bill": bill_table(context.design.bill, context.catalog.sources),
-        "price": f"Price: {price_text(context.design)}.",
         "cost": cost_table(context.result, context.catalog),
         "warnings": [
             *filter(None, [configuration_text(context.design)]),
-            *bill_warning_sentences(bill.warnings),
+            *(text for text in bill_warning_sentences(bill.warnings) if text not in told),
             *filter(None, [unsupported_text(bill, context.catalog)]),
         ],
         "ownership": _ownership(context),

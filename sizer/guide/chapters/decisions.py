@@ -145,7 +145,7 @@ def _designs_table(
         Field[RejectedDesign]("Price", lambda one: context.told_price(one.design), "right", 14),
     )
     shown, chosen = rejected[:_MOST_REJECTED], replace(rejected[0], design=design)
-    kept = [one for one in measures if any(one.text(other) != one.text(chosen) for other in shown)]
+    kept = [one for one in measures if {one.text(each) for each in shown} - {one.text(chosen), words.TO_BE_QUOTED}]
     free = sum(one.width for one in measures if one not in kept) // 2
     fields = (
         Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 26 + free),

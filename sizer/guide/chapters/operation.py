@@ -43,11 +43,12 @@ def content(context: GuideContext) -> dict[str, Any]:
         "management": management_text(context),
         "mount": mount_line(design),
         "network": list(network_settings(design)),
-        # Each model in use has a command of its own; one training is an example for all.
+        # Each model in use has a command of its own; one training is an example for all, of a cluster: on one server
+        # nothing of it depends on the design.
         "scripts": [
             (answer.workload.name, answer.serving is not None, script)
             for number, answer in enumerate(context.answers)
-            if (number == 0 or answer.serving is not None) and (script := job_script(context, answer))
+            if ((performs and number == 0) or answer.serving is not None) and (script := job_script(context, answer))
         ],
     }
 

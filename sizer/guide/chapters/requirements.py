@@ -1,6 +1,7 @@
 """Chapter on requirements: the workload as requested, the constraints, and how the design meets them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, si
@@ -22,11 +23,20 @@ from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 _WIDTHS = (24, 76)
+# Constraints that the table of requirements states with what the design makes of them; the racks are in the bill.
+_ANSWERED = (
+    *("Requested confidence", "Date of need", "Allowed servers", "Allowed storage", "Budget", "Racks and PDUs"),
+    *("Minimum read rate of the storage", "Minimum write rate of the storage"),
+    *("Maximum power per rack", "Maximum total power", "Maximum racks", "Maximum rack units"),
+    *("Maximum servers", "Maximum GPUs"),
+)
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/requirements.html`` prints."""
     result, team, n_workloads = context.result, context.result.request.team, len(context.answers)
+    conditions = conditions_table(result, context.catalog, context.edition.is_customer_copy)
+    open_rows = tuple(one for one in conditions.rows if one.cells[0].text not in _ANSWERED)
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
@@ -45,7 +55,7 @@ def content(context: GuideContext) -> dict[str, Any]:
             for number, answer in enumerate(context.answers, 1)
         ],
         "team": requested_team_table(team) if team is not None else None,
-        "conditions": conditions_table(result, context.catalog, context.edition.is_customer_copy),
+        "conditions": replace(conditions, rows=open_rows) if open_rows else None,
         "compliance": compliance_table(context),
     }
 
@@ -71,7 +81,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
     decodes = stack.loader != "none" and is_compressed_image(answer.sample_format)
     loader = f"; {words.name(stack.loader)}" if decodes else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
-    if length == answer.dataset.name:  # tokens that are read once: data set and target say how many
+    if length and length in (answer.dataset.name, own.partition(" within ")[0]):  # data set or target say it
         length = None
     stored = [words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]]
     if stored[0] in stored[1]:  # "records" of "token records"

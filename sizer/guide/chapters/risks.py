@@ -9,17 +9,16 @@ from sizer.base.quantities import grouped, si
 from sizer.bom.bill import BillWarningKind
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.guide.further_answers import SINGLE_POINTS_REMEDY, single_points, spare_remedy
+from sizer.guide.further_answers import spare_remedy
 from sizer.present import words
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import values_to_confirm
 from sizer.present.text.bill_warnings import bill_warning_sentences
-from sizer.present.text.calibration import evidence_warning, note_texts, wide_interval_text
+from sizer.present.text.calibration import note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
 from sizer.present.text.money import settling_text
-from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
 from sizer.questions.failures.text import single_failures_table
@@ -29,13 +28,6 @@ from sizer.sizing.result import WorkloadAnswer
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
-_ABOUT_SALE = (
-    BillWarningKind.SALE_ENDED,
-    BillWarningKind.SALE_ENDS_BEFORE_NEED,
-    BillWarningKind.SALE_ENDS,
-    BillWarningKind.SERVICE_END_KNOWN,
-    BillWarningKind.AVAILABILITY_UNKNOWN,
-)
 # Bytes of a sample over those of the network's input beyond which reading whole samples decides the storage.
 _MUCH_READ = 10
 # Risks of a date of need, with the recommended action.
@@ -73,10 +65,6 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     steps = []
     if values_to_confirm(result):
         steps.append("Have the vendors confirm before the order what the appendix “Values to confirm” lists.")
-    if any(evidence_warning(answer) for answer in context.answers):
-        steps.append(
-            f"Have the rate measured on {words.with_article(design.platform.server.name)} of the vendor or a cloud."
-        )
     deciding = settling_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
@@ -146,13 +134,6 @@ def risk_table(context: GuideContext) -> Table | None:
     return record_table("risks", "Risks", rows, fields)
 
 
-def _no_spares(context: GuideContext) -> Iterator[Risk]:
-    """That goodput counts on spare servers, where every server of the design is at work."""
-    if remedy := spare_remedy(context):
-        reason = "goodput counts a restart within minutes, but the job uses the servers that would be spare"
-        yield Risk("Repair of a server", reason, f"{remedy}, or accept that the job waits for the repair")
-
-
 def _too_few_gpus(context: GuideContext) -> Iterator[Risk]:
     """That a target of GPUs in one job takes every server, so that no server may fail."""
     for case in context.failures:
@@ -179,14 +160,6 @@ def _late_purchases(context: GuideContext) -> Iterator[Risk]:
             "Growth with parts at the end of their life",
             "; ".join(reasons),
             "agree on sale and service with the vendor, buy them now, or plan the successor",
-        )
-
-
-def _single_points(context: GuideContext) -> Iterator[Risk]:
-    """Parts besides servers whose loss stops everything."""
-    if names := single_points(context):
-        yield Risk(
-            "Single points of failure", f"nothing runs without {words.listed(names, 'or')}", SINGLE_POINTS_REMEDY
         )
 
 
@@ -246,24 +219,9 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
             "ask the vendor before the feeds are ordered, or leave one such device out of each full rack",
         )
-    few = few_supplies_text(design.plan)
-    if few:
-        ways = words.listed(feed_loss_remedies(design.plan), "or")
-        yield Risk(
-            "Loss of a feed",
-            f"{words.capital(few)} for full power, so these devices may run slower or stop",
-            f"{ways}; decide before the feeds are ordered",
-        )
-    yield from list(_no_spares(context)) or _too_few_gpus(context)
-    yield from _single_points(context)
+    if not spare_remedy(context):
+        yield from _too_few_gpus(context)
     for kind, (name, action) in _OF_NEED.items():
         for reason in bill_warning_sentences(warning for warning in design.bill.warnings if warning.kind is kind):
             yield Risk(name, reason.rstrip("."), action)
     yield from _late_purchases(context)
-    sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
-    if sales:
-        yield Risk(
-            "Availability",
-            " ".join(bill_warning_sentences(sales)).rstrip("."),
-            "confirm availability, or request a quote for a successor",
-        )

@@ -21,7 +21,6 @@ from sizer.present.text.plan import feeds_sentence, note_sentences
 from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
 from sizer.questions.growth.text import (
     differences_from_design,
-    findings,
     limits_table,
     purchases_table,
     sequences_table,
@@ -31,7 +30,7 @@ from sizer.sizing.design.storage_need import demand_over_time
 from sizer.workload.checkpoints import other_streams
 
 # A load that a reader must know of.
-_NEAR = 0.5
+_NEAR, _USED = 0.5, 0.01
 _AREAS = {
     "network": "Networks",
     "storage": "Storage",
@@ -154,7 +153,8 @@ def facility(context: GuideContext) -> dict[str, Any]:
     if any(box.title.endswith(ASSUMED) for drawing in drawings for box in drawing.boxes):
         read += f" {ASSUMED} Assumed: see the appendix “Values to confirm”."
     return {
-        "racks": racks_table(plan),
+        # Of one rack the table of power and weight says all.
+        "racks": racks_table(plan) if len(plan.racks) > 1 else None,
         "room": drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
         if len(plan.racks) > 1
         else None,
@@ -187,13 +187,15 @@ def purchases(context: GuideContext) -> dict[str, Any]:
     return {
         "reason": "",
         "plan": plan,
-        "findings": findings(plan, growth, catalog),
         "other_design": differences_from_design(growth, context.design),
-        "purchases": purchases_table(growth, catalog, currency),
+        # What is bought once is in the bill.
+        "purchases": purchases_table(growth, catalog, currency)
+        if any(purchase.bought for purchase in growth.recommended.purchases[1:])
+        else None,
         "options": None if context.is_single else sequences_table(growth, plan, currency),
-        # Of one server the limits that a year comes near to.
+        # Of one server the limits that a year comes near to, of a cluster those that a year makes use of.
         "limits": limits_table(
-            [one for one in growth.limits if not context.is_single or max(one.loads) >= _NEAR], plan.n_years
+            [one for one in growth.limits if max(one.loads) >= (_NEAR if context.is_single else _USED)], plan.n_years
         ),
     }
 

@@ -28,6 +28,8 @@ from sizer.sizing.stages.platform_columns import mount_rate, mount_rates, ports_
 
 # Below this share of the warm rate, the first epoch is slower than the later ones.
 _SLOWED = 0.98
+# Of the capacity of the storage, below which reads need no account of it.
+_LITTLE = 0.01
 _STEPS = {
     "raw": "Raw",
     "hot spare": "Hot spare",
@@ -45,6 +47,9 @@ def content(context: GuideContext) -> dict[str, Any]:
         (tier, (() if tier.storage is None else capacity_ladder(tier.storage, tier.capacity_option, tier.nodes)))
         for tier in design.tiers
     ]
+    reading = [one for one in context.answers if one.kind.reads_data]
+    loads = [stage.load_fraction for one in reading for stage in one.stages if stage.key == "storage"]
+    is_read = context.result.request.team is not None or max(loads, default=0.0) > _LITTLE
     return {
         "title": words.capital(result_text.storage_name(design)),
         "is_shared": storage.kind != "local",
@@ -58,8 +63,8 @@ def content(context: GuideContext) -> dict[str, Any]:
         "is_extrapolated": any(
             tier.storage is not None and is_extrapolated(tier.storage, tier.nodes) for tier in design.tiers
         ),
-        # Requests to a model in use read nothing.
-        "supply": None if context.only_serves else supply_table(design, context.catalog),
+        # Requests to a model in use read nothing, tokens next to nothing.
+        "supply": supply_table(design, context.catalog) if is_read else None,
         "is_demonstrated": _is_demonstrated(storage),
         "data": _data(context),
         "mounts": _mounts(context),

@@ -22,7 +22,7 @@ from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.plan import existing_text, few_supplies_text
 from sizer.present.text.serving import serving_need_text
-from sizer.present.text.verdict import measure_texts, proposal_text
+from sizer.present.text.verdict import measure_texts
 from sizer.questions.team.text import least_served, wait_text
 from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
@@ -45,7 +45,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/summary.html`` prints: the page that decides."""
     return {
         "needs": needs(context),
-        "proposal": words.sentence(proposal_text(context.result)),
         "options": options_table(context),
         "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
         "confidence": [

@@ -48,7 +48,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
     if has_head:
         yield (
             "Head node",
-            "Install the cluster manager, then deploy the servers from it",
+            "Install a cluster manager, the optional one of the bill or your own, and deploy the servers from it",
             "All servers boot one image and respond on the management network",
         )
     else:

@@ -1,6 +1,7 @@
 """The bill in words: the basis of its lines, and warnings about prices, sales and life cycles."""
 
 import datetime
+import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ from sizer.bom.lines import SERVICE_YEARS
 from sizer.catalog.model import Catalog
 from sizer.physical.notes import PlanNote
 from sizer.present.text import plan
-from sizer.present.words import listed, money, plural, sentence
+from sizer.present.words import date, listed, money, plural, sentence
 from sizer.sizing import decision_options
 from sizer.sizing.result import DesignAnswer
 
@@ -64,6 +65,7 @@ def _text(note: PlanNote | LineNote) -> str:
     return plan.note_text(note) if isinstance(note, PlanNote) else _LINE_TEXTS[note.kind](*note.values)
 
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # Parts that a warning names; of more it says how many.
 _MOST_NAMED = 6
 
@@ -229,7 +231,12 @@ def delivery_sentences(warnings: Iterable[BillWarning]) -> list[str]:
 
 def bill_warning_sentences(warnings: Iterable[BillWarning]) -> list[str]:
     """Warnings of a bill as sentences."""
-    return [sentence(_TEXTS[warning.kind](*warning.values)) for warning in warnings]
+    return [sentence(_TEXTS[warning.kind](*map(_shown, warning.values))) for warning in warnings]
+
+
+def _shown(value: object) -> object:
+    """A whole day as documents write it; months and all else as they are."""
+    return date(datetime.date.fromisoformat(value)) if isinstance(value, str) and _DAY.fullmatch(value) else value
 
 
 def excluded_text(bill: Bill) -> str:

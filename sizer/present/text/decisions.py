@@ -62,7 +62,7 @@ def rejection_text(rejected: RejectedDesign, result: SizingResult) -> str:
     if rejected.kind is RejectionKind.RANKED_BEHIND:
         rank_by = result.selection.rank_by
         if rank_by is None or ranks_by_cost(rank_by):
-            return "Ranks behind in the last year of the growth plan, which decides"
+            return "Expected to cost more for the last year of the growth plan"
         return _BEHIND[rank_by]
     return _REJECTED[rejected.kind]
 

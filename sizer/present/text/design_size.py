@@ -225,7 +225,7 @@ def one_server_text(
     all_servers = f"{words.spelled(design.n_servers)} deliver {significant(float(answer.throughput.value))}"
     clause = all_servers if is_maximum else takes_text(answer)
     if not is_maximum and samples_per_s >= (answer.required_samples_per_s or inf):
-        clause += ". For this target alone one is enough"
+        clause += ". At the expected rate one is enough for this target alone"
     first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; {clause}."
     at = f"With {grouped(design.n_servers)} servers"
     if answer.serving is not None:  # replicas add

@@ -50,7 +50,7 @@ def budget_likely_text(result: SizingResult) -> str:
 def _planned(result: SizingResult) -> tuple[float, float] | None:
     """Price range of all purchases of the growth plan; None where there is one, or one is not known."""
     costs = [year.cost for year in result.planned_years if year.cost is not None and isfinite(year.cost.high)]
-    if len(costs) < max(len(result.planned_years), 2):
+    if len(costs) < max(len(result.planned_years), 2) or not any(one.high for one in costs[1:]):
         return None
     return sum(one.low for one in costs), sum(one.high for one in costs)
 
@@ -74,14 +74,14 @@ def _counts(result: SizingResult) -> Iterator[Requirement]:
     racks_text = f"{grouped(racks)} new, {grouped(existing)} existing" if existing else grouped(racks)
     units, servers = float(quantities.rack_units[0]), result.design.n_servers
     counts = (
-        ("racks", limits.racks, racks, racks_text),
-        ("rack units", limits.rack_units, units, grouped(units)),
-        ("servers", limits.servers, servers, grouped(servers)),
-        ("GPUs", limits.gpus, result.design.n_gpus, grouped(result.design.n_gpus)),
+        ("rack", limits.racks, racks, racks_text),
+        ("rack unit", limits.rack_units, units, grouped(units)),
+        ("server", limits.servers, servers, grouped(servers)),
+        ("GPU", limits.gpus, result.design.n_gpus, grouped(result.design.n_gpus)),
     )
     for noun, most, count, text in counts:
         if most is not None:
-            yield Requirement(f"At most {grouped(most)} {noun}", text, count <= most, "facility")
+            yield Requirement(f"At most {words.plural(most, noun)}", text, count <= most, "facility")
 
 
 def _power(result: SizingResult) -> Iterator[Requirement]:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Protocol
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.bom.bill import Bill
 from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
 from sizer.catalog.labels import with_vendor
@@ -234,16 +234,19 @@ def configuration_text(design: DesignAnswer) -> str:
     is_open = any(line.item == server.id and line.unit_net_price is None for line in design.bill.bought)
     if not is_open or band is None or not band.configuration:
         return ""
-    text = f"The price range of the {server.name} holds {band.configuration} besides its GPUs."
+    stored_bytes = design.platform.stored_bytes
+    drives = f", and {si(stored_bytes, 'B')} of drives for data" if stored_bytes else ""
+    text = f"The price range of the {server.name} holds {band.configuration} besides its GPUs{drives}."
+    listed = ["memory", "ports"] if drives else ["memory", "drives", "ports"]
     cached = [one for one in design.workloads if one.kind.reads_data and one.cache_hit_fraction > 0]
     if cached and server.memory_bytes is not None:
         memory = f"{server.memory_bytes.value / units.GIB:.0f}{NARROW_SPACE}GiB"
         return (
             f"{text} The rate counts on data that the memory of {memory} holds: have the server quoted with it, which "
-            "may cost more than the range, and without drives and ports that are not needed."
+            f"may cost more than the range, and without {words.listed(listed[1:])} that are not needed."
         )
     return (
-        f"{text} The bill lists memory, drives and ports as its vendor published them: ask for a quote without those "
+        f"{text} The bill lists {words.listed(listed)} as its vendor published them: ask for a quote without those "
         "that are not needed."
     )
 

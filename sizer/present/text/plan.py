@@ -105,8 +105,13 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         f"{si(rated_w, 'W')}, in front of a PDU, if servers are to run on after the loss of a feed"
     ),
     PlanNoteKind.RACK_TRANSFER: lambda: "1U, in each rack with a single-corded device",
-    PlanNoteKind.CABLE_MANAGER: lambda switches: f"1U, one for every {switches} switches of a rack, in free units",
-    PlanNoteKind.LAN_PORT: lambda link, what: f"{link}, with the optic or cable of that end, for {what}",
+    PlanNoteKind.CABLE_MANAGER: lambda switches: (
+        f"1U, one for every {switches} switches of a rack, in place of a blanking panel"
+    ),
+    PlanNoteKind.LAN_PORT: lambda link, server: f"{link} or slower, with its cable and optics, for {server}",
+    PlanNoteKind.UPLINK_PORT: lambda link, medium: (
+        f"{link}, {'with the optic of that end, ' * (medium == 'transceiver')}for an uplink, whose cable this bill has"
+    ),
     PlanNoteKind.OF_REPLICAS: lambda: "in front of the replicas",
     PlanNoteKind.OF_TEAM: lambda: "on the server, free of charge: queue and log-in of the team",
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",

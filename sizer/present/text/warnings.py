@@ -131,7 +131,7 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
     if need is None or need.nodes_for_rate is None:
         return []
     full = [] if need.fill_fraction <= _FULL else [_full_text(need)]
-    if need.decision is StorageDecision.RATE and need.nodes > need.smallest_nodes:
+    if need.rate_decides:
         usual = _USUAL.get(need.rate_need, "")
         capacity = words.plural(need.nodes_for_capacity, "node")
         of_rate = f"{_RATE_NEEDS[need.rate_need]}{usual} decides the number of storage nodes"

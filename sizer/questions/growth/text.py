@@ -261,10 +261,8 @@ def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
             Field("Exhausted", exhausted_text, "right", 21),
         ],
         note=(
-            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
-            "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
-            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs. "
-            f"Storage capacity: the {percent(MOST_FILL)} of the usable capacity that is planned to be filled."
+            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year. Rates are "
+            f"those reached with the requested confidence; of the storage {percent(MOST_FILL)} is to be filled."
         ),
     )
 

@@ -128,7 +128,8 @@ def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
         yield "Support beyond the purchase", renewals, basis
     if own.care:
         rate = f"{money_percent(rates.care_percent)}\u202f% of the purchase a year"
-        yield "Staff, space and maintenance", of_purchase(own.care, float(rates.care_percent) / 100 * rates.years), rate
+        name = "Staff, space and maintenance" if own.space is None else "Staff and maintenance"
+        yield name, of_purchase(own.care, float(rates.care_percent) / 100 * rates.years), rate
     if own.energy is None:
         yield "Electricity", Cell("not included", is_muted=True), "no electricity price given"
     else:
@@ -319,6 +320,7 @@ def _open_finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         rent = float(comparison.renting(share))
         low, high = (comparison.buying(end) for end in (cost.low, cost.high))
         advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
+        advice += " if they are used" if use is None and advice == "buy" else ""
         return (
             f"{words.capital(hours)} of {years} from “{comparison.rental.offer}” cost "
             f"{range_text(comparison.currency, rent, rent)}; buying and running cost {owning_text(comparison)}: "

@@ -223,6 +223,7 @@ class AfterLoss:
     platforms: Sequence[Platform]
     targets: JointTargets
     runs: Bools  # where the servers are enough, and the jobs of a team start in time
+    timely: Floats | float  # probability that first tokens of what is served keep their limit
     least: float  # probability of all targets together
 
     def nodes(self) -> Floats:
@@ -233,8 +234,11 @@ class AfterLoss:
         is_some = self.runs & np.isfinite(wanted)
         return np.where(is_some, np.where(np.isfinite(wanted), wanted, 0.0) + self.left.nodes_lost + cut, 0.0)
 
-    def keeps(self, nodes: Ints) -> Bools:
-        """Designs that still meet every target, of so many storage nodes before the loss."""
+    def keeps(self, nodes: Ints, is_late: Bools) -> Bools:
+        """Designs that still meet every target, of so many storage nodes before the loss.
+
+        ``is_late``: those whose first tokens are not as sure as asked before any loss, so that a measurement decides.
+        """
         left, targets = self.left, self.targets
         ways = np.maximum(left.node_ways, 1)
         cut = np.where(left.node_ways > 0, -(-nodes // ways), 0)
@@ -252,7 +256,7 @@ class AfterLoss:
         chance = np.ones(nodes.shape)
         for need, (warm, cold) in zip(targets.needs, targets.stages(side), strict=True):
             chance *= need.outcomes.probability(warm, cold)
-        return np.asarray(enough & (chance >= self.least))
+        return np.asarray(enough & (chance * np.where(is_late, 1.0, self.timely) >= self.least))
 
     def _gateway(self, nodes: Ints) -> Floats:
         """Rate of the uplinks that are left. [B/s]"""
@@ -307,7 +311,8 @@ def after_losses(
             targets = JointTargets.of(request, works, computes, own, left.n_servers, calibration, known, reads)
             runs = np.logical_and.reduce([runs, *targets.limits.values()])
             least = evaluate.least_chance(request.confidence)
-            found.append(AfterLoss(loss, left, own_platforms, targets, runs, least))
+            timely = compute_side.timely(computes)
+            found.append(AfterLoss(loss, left, own_platforms, targets, runs, timely, least))
     return found
 
 

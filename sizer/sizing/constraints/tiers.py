@@ -105,7 +105,7 @@ def storage_tiers(
     if second is None:
         content = TierContent.EVERYTHING
         return (StorageTier(content, storage, option, storage_nodes, demand.total_bytes, planned, for_data),)
-    usable = float(capacity.usable_bytes(storage, option, storage_nodes))
+    usable = _usable_bytes(platform, storage_nodes)
     return (
         StorageTier(TierContent.WORKING_SET, storage, option, storage_nodes, planned, planned, usable),
         StorageTier(
@@ -124,10 +124,16 @@ def usable_for_data_bytes(platform: Platform, storage_nodes: int) -> float:
     """Usable capacity of the tier that holds all data; NaN: not published, or the customer's object storage. [B]"""
     second = platform.second_tier
     if second is None:
-        return float(capacity.usable_bytes(platform.storage, platform.capacity_option, storage_nodes))
+        return _usable_bytes(platform, storage_nodes)
     if second.storage is None:
         return np.nan
     return float(capacity.usable_bytes(second.storage, second.capacity_option, second.nodes))
+
+
+def _usable_bytes(platform: Platform, storage_nodes: int) -> float:
+    """Usable capacity of the storage that trainings read, of servers the drives that are ordered for the data. [B]"""
+    usable = float(capacity.usable_bytes(platform.storage, platform.capacity_option, storage_nodes))
+    return float(np.minimum(usable, platform.stored_bytes)) if platform.stored_bytes else usable
 
 
 def with_tiers(

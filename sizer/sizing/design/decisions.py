@@ -48,7 +48,7 @@ from sizer.sizing.stages.language_rates import EXPOSED
 from sizer.sizing.stages.platform_columns import ServerRows, columns, node_read_rate, rate_is_unknown
 from sizer.sizing.stages.sharding import step_exchange_bytes
 from sizer.workload.optional_tables import FeedRedundancy
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Links that a customer's network has anyway, the slower first.
 _USUAL_LINKS = ("10gbe", "25gbe")
@@ -333,8 +333,12 @@ def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
     if is_second and second.kind is reasons.RunnerUpKind.EQUAL:
         return RejectionKind.EQUAL
     ours, theirs = result.design.cost, other.cost
-    is_tied = ours is not None and theirs is not None and theirs.expected <= ours.expected
-    return RejectionKind.TIED if is_tied and kind is RejectionKind.LIKELY_DEARER else kind
+    if ours is None or theirs is None:
+        return kind
+    is_dearer = theirs.expected > ours.expected
+    if kind is RejectionKind.RANKED_BEHIND and is_dearer and ranks_by_cost(result.selection.rank_by):
+        return RejectionKind.LIKELY_DEARER  # in the first year of a growth plan, too
+    return RejectionKind.TIED if kind is RejectionKind.LIKELY_DEARER and not is_dearer else kind
 
 
 def _is_over_budget(result: SizingResult, design: DesignAnswer) -> bool:

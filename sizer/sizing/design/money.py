@@ -59,6 +59,7 @@ def design_money(
         needed_by=request.needed_by,
         is_documented=is_documented,
         server=platform.server,
+        stored_bytes=platform.stored_bytes,
         provided=by_customer(plan, request),
     )
     cost, owned, confidence = None, tuple[CostInterval, ...](), request.confidence

@@ -421,6 +421,7 @@ def evaluate_space(
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
+    timely = np.broadcast_to(compute_side.timely(servers.targets.computes), (len(alike.kinds), shape[1]))[alike.kind_of]
     found = _Classes.empty(shape, request.resilience.keeps_targets_without)
     first = _FirstWorkload(works[0], servers.targets.computes[0], servers.epochs, alike, space, calibration.start_up_s)
 
@@ -434,7 +435,8 @@ def evaluate_space(
     for start in range(0, len(classes), step):
         pause_point()
         block = classes[start : start + step]
-        _evaluate_block(block, found, alike, servers, first, after(block) if found.after else [])
+        is_late = timely[block] < evaluate.least_chance(request.confidence)
+        _evaluate_block(block, found, alike, servers, first, after(block) if found.after else [], is_late)
         if request.fabric.oversubscription > 1:
             # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
             now, before = (
@@ -459,8 +461,6 @@ def evaluate_space(
     # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
     is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in targets.needs])[alike.kind_of]
     units = alike.class_units
-    each = [np.broadcast_to(comp.timely, comp.gpu.median.shape) for comp in targets.computes if comp.timely is not None]
-    timely = np.prod(each, axis=0)[alike.kind_of] if each else np.ones(shape)
     return EvaluatedSpace(
         space=space,
         platforms=priced,
@@ -614,6 +614,7 @@ def _evaluate_block(
     servers: _Servers,
     first: _FirstWorkload,
     after: Sequence[AfterLoss],
+    is_late: Bools,
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
     sizes, cols, units = first.space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
@@ -623,7 +624,7 @@ def _evaluate_block(
     if after:
         nodes, _ = units.whole(np.maximum.reduce([wanted, *(loss.nodes() for loss in after)]), sizes, cols.is_local)
     for loss in after:
-        found.after[loss.loss][block] &= loss.keeps(nodes)
+        found.after[loss.loss][block] &= loss.keeps(nodes, is_late)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     found.nodes[block], found.mounts[block] = nodes, targets.has_mounts(side)
     found.written[block] = write_demands_matter([need.checkpoints for need in targets.needs], sizes, nodes, cols)

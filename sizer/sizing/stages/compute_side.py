@@ -4,6 +4,7 @@ Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -202,6 +203,14 @@ def cache_hits(work: ResolvedWorkload, hosts: ServerRows) -> tuple[Floats, Float
 def _share_and_exponent(cached: bytes, servers: bytes, access: str) -> tuple[Floats, Floats]:
     """:func:`sizer.perf.caches.share_and_exponent` of every pair, shape (shares, servers)."""
     return caches.share_and_exponent(np.frombuffer(cached)[:, None], np.frombuffer(servers), access)
+
+
+def timely(computes: Sequence[Compute]) -> Floats | float:
+    """Probability that the first tokens of all that is served keep their limits; 1 where nobody waits for any."""
+    chance: Floats | float = 1.0
+    for comp in computes:
+        chance = chance if comp.timely is None else chance * comp.timely
+    return chance
 
 
 def is_cached(comp: Compute) -> Bools:

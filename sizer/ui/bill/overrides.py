@@ -44,9 +44,9 @@ def lines_of(result: SizingResult, overrides: Sequence[QuoteOverride], catalog: 
     request = result.request
     design = result.design
     book = prices_for(request, catalog).fitted(design.platform)
-    computed = bill(
-        design.quantities.components, catalog, book, request.currency, request.date, server=design.platform.server
-    )
+    platform, parts = design.platform, design.quantities.components
+    server, stored_bytes = platform.server, platform.stored_bytes
+    computed = bill(parts, catalog, book, request.currency, request.date, server=server, stored_bytes=stored_bytes)
     return editable_lines(computed.lines, overrides, request.currency, request.date)
 
 
