@@ -440,7 +440,7 @@ def _performance(answer: WorkloadAnswer) -> Iterator[_Figure]:
 def _figure(label: str, value: float, unit: str, note: str = "", name: str = "", like: float | None = None) -> _Figure:
     """A number of three digits in the unit in which the guide prints it."""
     factor, printed = scaled_unit(value if like is None else like, unit)
-    return _Figure(label, rounded_to(rounded_to(value, 3) / factor, 3), note, printed, name)
+    return _Figure(label, rounded_to(value / factor, 3), note, printed, name)
 
 
 def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:

@@ -5,7 +5,6 @@ from typing import Any
 
 from sizer.base.provenance import ASSUMPTION
 from sizer.drawings.racks import ASSUMED, rack_fronts
-from sizer.drawings.room import room
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.guide.chapters.operation import load_test
 from sizer.guide.context import GuideContext
@@ -155,9 +154,6 @@ def facility(context: GuideContext) -> dict[str, Any]:
     return {
         # Of one rack the table of power and weight says all.
         "racks": racks_table(plan) if len(plan.racks) > 1 else None,
-        "room": drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
-        if len(plan.racks) > 1
-        else None,
         "has_cables": bool(plan.n_links),
         "facility": facility_table(context.result, context.catalog),
         "feeds": feeds_sentence(plan, with_remedies=False),

@@ -160,15 +160,7 @@ SENTENCES = (
     Sentence("confidence", r"sizing confidence is {share}", probability),
     Sentence("confidence", r"probability of meeting (?:all targets|the target) is {share}", probability),
     Sentence("requested confidence", r"\nProbability of at least {share}", portion, GUIDE),
-    Sentence("requested confidence", r"\nRequested confidence {share}", portion, GUIDE),
     Sentence("requested confidence", r"is (?:over )?{N} %; {share} was requested", portion),
-    Sentence(
-        "confidence of a workload",
-        r"meets the target .{4,120}? with {share} confidence",
-        probability,
-        GUIDE,
-        "workload before",
-    ),
     Sentence("confidence of a workload", r"{N} {rate}, probability {share}", probability, GUIDE, "workload before"),
     # --- networks and cables
     Sentence("ports used", IN_NETWORK + PORTS % ("{n}", "{N}"), number, BOTH, "network"),
@@ -187,7 +179,6 @@ SENTENCES = (
     Sentence("usable capacity", r"\nUsable {q} {N} ", quantity, GUIDE, "tier"),
     Sentence("usable capacity", r"{q} usable met", quantity, GUIDE, "tier"),
     Sentence("usable capacity", r"{q} \({N} TiB\)", quantity, GUIDE, "tier"),
-    Sentence("storage nodes", r"\nStorage nodes {n} of {N} in use", number, GUIDE),
     # --- price
     Sentence("price", r"\nPrice: (?P<value>{money}|to be quoted)", amount),
     Sentence("lines to be quoted", r"{n} lines? of {N} needs? a quote", number),
