@@ -62,5 +62,6 @@ def check_length(work: Workload, place: str) -> None:
     if work.target.time_to_train_s is not None and (work.epochs, work.recipe, work.tokens) == (None, None, None):
         raise RequestError(
             f"{place}.target.time_to_train_s needs the training length; add epochs = 90, the tokens of an epoch for a "
-            "language model (tokens = '1 trillion tokens'), or a recipe to a published accuracy (recipe = 'retinanet-mlperf-v5.0')"
+            "language model (tokens = '1 trillion tokens'), or a recipe to a published accuracy (recipe = "
+            "'retinanet-mlperf-v5.0')"
         )
