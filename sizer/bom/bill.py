@@ -104,21 +104,21 @@ class Sum:
         return self.n_open > 0 and self.amount == 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BillLine:
     """One line. ``unit_price`` None reads "to be quoted"; it never counts as zero."""
 
-    line: str  # "3.2"
+    line: str = ""  # "3.2"; "" until all are numbered
     category: str
-    item: str  # catalogue id; "" for a line that the quote adds
-    manufacturer: str
-    sku: str  # "" where no source names a part number
+    item: str = ""  # catalogue id; "" for a line that is of no part of the catalogue
+    manufacturer: str = ""
+    sku: str = ""  # "" where no source names a part number
     description: str
     quantity: int
-    unit: str  # EA, YR ...
-    unit_price: Decimal | None  # list price
-    price_source: str
-    price_date: str
+    unit: str = "EA"  # EA, YR ...
+    unit_price: Decimal | None = None  # list price
+    price_source: str = ""
+    price_date: str = ""
     status: Status
     # A PlanNote has no word of prices, nor of the quote.
     notes: tuple[PlanNote | LineNote, ...] = ()

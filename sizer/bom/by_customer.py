@@ -29,17 +29,9 @@ def by_customer(plan: Plan, request: SizingRequest) -> list[BillLine]:
     """Circuits, transfer switches, cable managers, ports of the building and software that a design counts on."""
     return [
         BillLine(
-            line="",
             category=part.category,
-            item="",
-            manufacturer="",
-            sku="",
             description=part.name,
             quantity=part.quantity,
-            unit="EA",
-            unit_price=None,
-            price_source="",
-            price_date="",
             status=BY_OTHERS,
             notes=(PlanNote(part.kind, part.values),),
         )

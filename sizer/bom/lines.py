@@ -422,15 +422,13 @@ def _line(
     notes = (*drives, *part.notes, *price.pop("notes", ()))
     if item.end_of_sale is not None:
         notes = (*notes, PlanNote(PlanNoteKind.END_OF_SALE, (str(item.end_of_sale.value),)))
-    fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price}
     per_piece, unit = 1, _UNITS.get(metric, "EA")
     if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:
         # The customer states nodes; a chassis is the unit of an order, and nothing is ordered here.
         per_piece, unit = nodes_per_unit(item), "node"
     fitted = server if server is not None and server.id == part.item else item
-    fields |= {name: None if value is None else value / per_piece for name, value in _physical(fitted).items()}
+    price |= {name: None if value is None else value / per_piece for name, value in _physical(fitted).items()}
     return BillLine(
-        line="",
         category=part.category,
         item=part.item,
         manufacturer=item.vendor,
@@ -441,7 +439,7 @@ def _line(
         status=part.status,
         notes=notes,
         has_own_price=part.item in catalog.own_prices,
-        **fields,
+        **price,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
 from sizer.base.money import round_money
-from sizer.bom.bill import BillLine, LineNote, LineNoteKind, Status, stated
+from sizer.bom.bill import BY_OTHERS, BillLine, LineNote, LineNoteKind, Status, stated
 from sizer.workload.quote import Quote, QuoteOverride
 
 
@@ -98,7 +98,7 @@ def fits(one: QuoteOverride, lines: Sequence[BillLine]) -> bool:
 
 # Source of a price that the request itself gives.
 REQUEST = "request"
-_TAKEN_OUT = {"optional": LineNoteKind.OPTIONAL, "by others": LineNoteKind.BY_OTHERS}
+_TAKEN_OUT = {"optional": LineNoteKind.OPTIONAL, BY_OTHERS: LineNoteKind.BY_OTHERS}
 
 
 def whole_items(quote: Quote) -> frozenset[str]:
@@ -129,9 +129,7 @@ def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
     """Lines that the quote adds to the computed ones."""
     return [
         BillLine(
-            line="",
             category=one.category,
-            item="",
             manufacturer=one.manufacturer,
             sku=one.sku,
             description=one.description,
@@ -210,7 +208,7 @@ def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: date
 
 def _status(line: BillLine, one: QuoteOverride) -> Status:
     if one.by_others:
-        return "by others"
+        return BY_OTHERS
     is_option = line.status == "optional" if one.optional is None else one.optional
     return "optional" if is_option else "overridden"
 

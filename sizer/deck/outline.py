@@ -91,7 +91,7 @@ def title(context: GuideContext) -> TitleSlide:
 def _subtitle(context: GuideContext) -> str:
     if context.has_many_workloads:
         return f"{context.design.name} for {words.spelled(len(context.answers))} workloads"
-    return words.sentence(proposal_text(context.result))
+    return words.sentence(proposal_text(context.result, takes_turns=bool(context.taking_turns)))
 
 
 def need(context: GuideContext) -> Slide:

@@ -186,6 +186,16 @@ class GuideContext:
         )
         return found or self.design.n_servers
 
+    @_of_result
+    def taking_turns(self) -> tuple[WorkloadAnswer, ...]:
+        """Trainings whose sized run leaves the jobs of the team too few servers, but those that a job is."""
+        if self.team is None:
+            return ()
+        jobs = {job.workload for job in self.team.team.job}
+        runs = tuple(one for one in self.answers if one.serving is None and one.workload.name not in jobs)
+        needed = self.team.n_servers_for_waits + (self.servers_of_runs if runs else 0)
+        return runs if needed > self.design.n_servers else ()
+
     # Cost of owning the design over the years; None where the request does not ask for it.
     ownership = _of_result(lambda self: ownership(self.result))
     # Renting compared with buying; None where the request has no rental offer.

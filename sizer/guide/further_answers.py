@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.bom.bill import BillWarningKind
-from sizer.guide.chapters.team import taking_turns, turns_text
+from sizer.guide.chapters.team import turns_text
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.availability import missing_spares_text
@@ -72,7 +72,7 @@ def decisions(context: GuideContext) -> list[str]:
             f"Confidence: {words.chance(design.probability)} with this design, or {words.chance(surer.probability)} "
             f"with {surer.name} ({price_range_text(surer)})."
         )
-    if taking_turns(context):
+    if context.taking_turns:
         found.append(f"Training and team {'. '.join(turns_text(context))}.")
     if rented := rented_run_text(result):
         found.append(f"Rent or buy: {words.inside_sentence(rented)}")

@@ -237,7 +237,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> G
         iso_date=request.date.isoformat() if request.date is not None else "",
         footer=footer(context),
         design_name=result.design.name,
-        proposal=words.sentence(proposal_text(result)),
+        proposal=words.sentence(proposal_text(result, takes_turns=bool(context.taking_turns))),
         budget=budget_line(result),
         legal=edition.profile.legal or LEGAL_NOTICE,
         glyph_remark=remark_on_glyphs(result, edition.profile),

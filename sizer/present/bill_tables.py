@@ -7,7 +7,7 @@ from math import isfinite
 from sizer.base.money import percent
 from sizer.base.provenance import ASSUMPTION
 from sizer.base.quantities import grouped, plain, si
-from sizer.bom.bill import Bill, BillLine, Sum
+from sizer.bom.bill import BY_OTHERS, Bill, BillLine, Sum
 from sizer.bom.cost import category_ranges
 from sizer.bom.overrides import REQUEST
 from sizer.bom.ownership import rates_of
@@ -42,7 +42,7 @@ STATUS_WORDS = {
     "overridden": "changed by the quote",
     "added": "added by the quote",
     "optional": "optional, not in the total",
-    "by others": "provided by others, not in the total",
+    BY_OTHERS: "provided by others, not in the total",
 }
 
 
@@ -178,7 +178,7 @@ def price_texts(line: BillLine, decimals: int = 2) -> tuple[str, str, str]:
 
     In a customer's copy the unit price is what is paid, or "in the sum" where no whole cents make up the line.
     """
-    if line.status in ("existing", "by others"):
+    if line.status in ("existing", BY_OTHERS):
         text = "at hand" if line.status == "existing" else "provided by others"
         return text, "", text
     discount = f"{percent(line.discount_percent)}{words.NO_BREAK}%" if line.discount_percent else ""
@@ -198,7 +198,7 @@ def part_number(line: BillLine) -> Cell:
 
 def _description(line: BillLine, documents: Container[str]) -> Cell:
     notes = list(filter(None, (note_text(line),)))
-    if line.status in STATUS_WORDS and line.status != "by others":  # the price says it
+    if line.status in STATUS_WORDS and line.status != BY_OTHERS:  # the price says it
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()
     where = f"price of {line.price_date}" if line.price_date else ""

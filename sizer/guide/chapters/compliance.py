@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sizer.base.quantities import NARROW_SPACE, plain, si, significant, stated
 from sizer.catalog.labels import item_name
 from sizer.drawings.racks import at_least
-from sizer.guide.chapters.team import taking_turns, turns_text
+from sizer.guide.chapters.team import turns_text
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.feed_loads import feed_loads
 from sizer.present import words
@@ -90,7 +90,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
             target_rate = answer.workload.target.samples_per_s or 0.0
             rate = f"{significant(target_rate)}{words.NO_BREAK}{words.sample_unit(answer.dnn)}"
             chance = f"{rate} with {words.chance(answer.probability)} confidence"
-        if answer in taking_turns(context):
+        if answer in context.taking_turns:
             chance += "; alone on its GPUs, in turns with the team"
         is_even = words.is_even(answer.probability) and context.result.request.confidence > _EVEN
         # On condition of its first tokens, which a measurement settles.
@@ -127,7 +127,7 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
     answer = context.team
     if answer is None:
         return
-    run, demand, turns = answer.run, answer.run.demand, taking_turns(context)
+    run, demand, turns = answer.run, answer.run.demand, context.taking_turns
     if answer.model.case.queue:
         kind = least_served(run, answer)
         text = f"{words.percent(kind.share_within)} or more of each job type; lowest: {kind.name}"

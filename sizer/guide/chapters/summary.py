@@ -28,7 +28,6 @@ from sizer.questions.what_if.sensitivity import Influence
 from sizer.sizing.constraints.tiers import StorageTier
 from sizer.sizing.decision_options import USUAL_CONFIDENCE, can_be_bought, names_no_parts
 from sizer.sizing.design.evaluate_design import smaller_sizes
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, DecisionOption, DesignAnswer, WorkloadAnswer
 
 # Three rows for each further workload, or for a team as well, would not fit on one page.
@@ -154,7 +153,7 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
 def _reduced(context: GuideContext, option: DecisionOption) -> Iterator[str]:
     """What each workload does with one server fewer, and how likely it meets its target."""
     result = replace(context.result, request=option.request, design=option.design)
-    for model in EvaluatedDesign(result, context.catalog).workloads:
+    for model in replace(context.evaluated, result=result).workloads:
         if model.is_open:
             yield words.NOT_KNOWN
             continue

@@ -17,7 +17,6 @@ from sizer.questions.team.text import (
     wait_text,
     waits_table,
 )
-from sizer.sizing.result import WorkloadAnswer
 
 
 def applies(context: GuideContext) -> bool:
@@ -57,20 +56,9 @@ def verdict(answer: TeamAnswer) -> str:
     )
 
 
-def taking_turns(context: GuideContext) -> tuple[WorkloadAnswer, ...]:
-    """Trainings whose sized run leaves the jobs of the team too few servers; those that a job names are among these."""
-    team, design = context.team, context.design
-    if team is None:
-        return ()
-    jobs = {one.workload for one in team.team.job}
-    runs = [one for one in context.answers if one.serving is None and one.workload.name not in jobs]
-    has_room = not runs or context.servers_of_runs + team.n_servers_for_waits <= design.n_servers
-    return () if has_room else tuple(runs)
-
-
 def turns_text(context: GuideContext) -> tuple[str, str]:
     """What the jobs of the team wait while a sized training runs; servers that hold both at once, and their cost."""
-    team, design, runs = context.team, context.design, taking_turns(context)
+    team, design, runs = context.team, context.design, context.taking_turns
     assert team is not None  # its jobs take turns
     longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))
     lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sizer.base.money import percent
 from sizer.base.quantities import with_decimal_sign
-from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind
+from sizer.bom.bill import BY_OTHERS, Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind
 from sizer.bom.lines import SERVICE_YEARS
 from sizer.catalog.model import Catalog
 from sizer.physical.notes import PlanNote
@@ -44,7 +44,7 @@ _LINE_TEXTS: dict[LineNoteKind, Callable[..., str]] = {
     LineNoteKind.NEW_PRICE: _new_price,
     LineNoteKind.NEW_DISCOUNT: lambda after, before: f"discount {_share(after)} instead of {_share(before)}",
     LineNoteKind.OPTIONAL: lambda: "optional",
-    LineNoteKind.BY_OTHERS: lambda: "by others",
+    LineNoteKind.BY_OTHERS: lambda: BY_OTHERS,
     LineNoteKind.INTO_TOTAL: lambda: "taken into the total",
     LineNoteKind.UNCHANGED: lambda: "as computed",
     LineNoteKind.ADDED: lambda: "line of the quote, not computed",
@@ -245,7 +245,7 @@ def excluded_text(bill: Bill) -> str:
     parts = ["taxes", "freight", "duties"]
     parts += [name for name, kind in _OFTEN_BOUGHT if not bill.part(kind).bought]
     parts += [] if paid else ["software subscriptions such as NVIDIA AI Enterprise"]
-    others = [line for line in bill.lines if line.status == "by others"]
+    others = [line for line in bill.lines if line.status == BY_OTHERS]
     parts += [line.description for line in others if line.changes]
     parts += ["what the bill lists as provided by others"] * any(not line.changes for line in others)
     return sentence(f"Not included: {listed(parts)}")

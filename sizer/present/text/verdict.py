@@ -520,8 +520,11 @@ def _owned_text(result: SizingResult) -> str:
     )
 
 
-def proposal_text(result: SizingResult) -> str:
-    """The answer without its confidence: what is proposed, what it does, and the target."""
+def proposal_text(result: SizingResult, *, takes_turns: bool = False) -> str:
+    """The answer without its confidence: what is proposed, what it does, and the target.
+
+    ``takes_turns``: whether the sized run leaves the jobs of the team too few servers.
+    """
     design, single = result.design, result.verdict.single
     served = [answer for answer in design.workloads if answer.serving is not None]
     holds = [f"This holds on condition that {one.clause}." for answer in served for one in conditions(design, answer)]
@@ -530,7 +533,7 @@ def proposal_text(result: SizingResult) -> str:
         is_told = any(one.served.work.load_kind is LoadKind.GPUS for one in served)
         team, told = result.request.team, _rates_text(design, result)
         if team is not None:
-            turns = "In turns with them, alone" if _takes_turns(result) else "Alone"
+            turns = "In turns with them, alone" if takes_turns else "Alone"
             told = f"{_waits_text(team)}. {turns} on all GPUs: {told}"
         rates = [*([] if is_told else [f"{design.name}: {told}."]), *served_texts]
         texts = [*rates, *holds, *equipment_texts(result)]
@@ -539,17 +542,10 @@ def proposal_text(result: SizingResult) -> str:
     verb = "may be" if single.probability is None else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
-    turns = " for the training and the team's jobs in turns" if _takes_turns(result) else ""
+    turns = " for the training and the team's jobs in turns" if takes_turns else ""
     text = f"One {server} with {_storage_text(single)} {verb} enough{turns}: {_rates_text(single, result)}."
     texts = [*(_served_texts(single) or [text]), *holds, *equipment_texts(result)]
     return " ".join([*texts, *sale_end_sentences(single)])
-
-
-def _takes_turns(result: SizingResult) -> bool:
-    """Whether the run that sizes the cluster is none of the jobs of the team that shares it."""
-    team = result.request.team
-    runs = {answer.workload.name for answer in result.design.workloads if answer.serving is None}
-    return team is not None and bool(runs - {job.workload for job in team.job})
 
 
 def equipment_texts(result: SizingResult) -> list[str]:

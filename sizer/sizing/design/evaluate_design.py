@@ -21,7 +21,7 @@ from sizer.perf.pipeline import bottlenecks, read_demand_bytes_per_s
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.components import Quantities
 from sizer.physical.layout import building_plan
-from sizer.physical.plan import Plan
+from sizer.physical.plan import Plan, PlanInputs
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import NOTHING_EXISTING, existing_use, quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
@@ -350,9 +350,9 @@ _MOST_STORED = 64
 _stored: Callable[[Catalog], StoredAnswers[tuple[Quantities, Plan]]] = stores_by_catalog(64)
 
 
-def room_of(request: SizingRequest, catalog: Catalog) -> dict[str, Any]:
-    """What the counts and the plan of any size of a platform take of a request."""
-    parts = {"limits": request.limits, "existing": request.existing, "fabric": request.fabric}
+def room_of(asked: SizingRequest | PlanInputs, catalog: Catalog) -> dict[str, Any]:
+    """What the counts and the plan of any size of a platform take of a request, or of what a plan was laid out from."""
+    parts = {"limits": asked.limits, "existing": asked.existing, "fabric": asked.fabric}
     return {"catalog": catalog, **parts}
 
 

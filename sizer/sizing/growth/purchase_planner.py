@@ -4,10 +4,9 @@ Sequences are compared by the cost intervals that rank designs; the cost of a pu
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -151,8 +150,7 @@ def moved_links(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[Connect
     platform does not reach the size.
     """
     platform, inputs = plan.inputs.platform, plan.inputs
-    room: dict[str, Any] = {"catalog": plan.catalog, "limits": inputs.limits, "existing": inputs.existing}
-    room["fabric"] = inputs.fabric.model_copy(update={"spare_servers": 0})
+    room = room_of(replace(inputs, fabric=inputs.fabric.model_copy(update={"spare_servers": 0})), plan.catalog)
     unit = next((device.item for device in plan.devices if device.role is Role.COOLANT_UNIT), None)
     counted = slice_row(quantities(platform, [n_servers], [storage_nodes], **room, coolant_unit=unit), 0)
     if counted.violations:

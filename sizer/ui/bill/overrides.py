@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from sizer.base.errors import RequestError
 from sizer.base.money import parse_amount, parse_percent
+from sizer.bom.bill import BY_OTHERS
 from sizer.bom.lines import bill
 from sizer.bom.overrides import EditableLine, editable_lines, fits, override_of
 from sizer.bom.prices import prices_for
@@ -21,10 +22,9 @@ from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import SizingRequest
 
 PLACE = ("quote", "override")
-# Status of a line in the quote, in words; ``BY_OTHERS`` is how a request file writes the last one.
+# Status of a line in the quote, in words.
 BOUGHT, OPTIONAL, PROVIDED_BY_OTHERS = "bought", "optional", "provided by others"
 STATES = (BOUGHT, OPTIONAL, PROVIDED_BY_OTHERS)
-BY_OTHERS = "by others"
 QUANTITY, PRICE, DISCOUNT, STATE, NOTE = "quantity", "unit_price", "discount_percent", "state", "note"
 # Columns that can be edited, as sentences call them.
 COLUMNS = {QUANTITY: "quantity", PRICE: "unit list price", DISCOUNT: "discount", STATE: "in the quote", NOTE: "note"}
