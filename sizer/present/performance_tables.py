@@ -217,8 +217,8 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
                 lambda one: f"{one.served.replicas} × {words.plural(one.served.gpus_of_replica, 'GPU')}",
                 width=13,
             ),
-            Field("First token", lambda one: words.rounded(one.served.ttft_percentile_s, "s"), "right", 11),
-            Field("Later tokens", lambda one: words.rounded(one.served.tpot_percentile_s, "s"), "right", 12),
+            Field("First token", lambda one: _token_time(one.served, one.served.ttft_percentile_s), "right", 11),
+            Field("Later tokens", lambda one: _token_time(one.served, one.served.tpot_percentile_s), "right", 12),
             Field("Asked", lambda one: _asked(one.served), "right", 9),
             Field(
                 "At most", lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True), "right", 18
@@ -226,6 +226,10 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
         ],
         note="Times are those of the percentile of the limits, at the asked load; asked and at most: requests/s.",
     )
+
+
+def _token_time(found: ServingAnswer, time_s: Estimate) -> str:
+    return "no tokens" if found.work.is_embedding else words.rounded(time_s, "s")
 
 
 def _asked(found: ServingAnswer) -> str:

@@ -10,6 +10,7 @@ from sizer.perf.availability.goodput import (
     servers_of_eight,
     storage_level,
 )
+from sizer.physical.platform import Platform
 from sizer.present import words
 from sizer.present.facts.storage_tiers import TIER_CONTENTS, TIER_NAMES, system_text, usable_text
 from sizer.present.tables import Field, Row, Table, fact_table, record_table, row
@@ -67,7 +68,23 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
         titles=("Stream", "Required peak", "Share of the time at it", "Average"),
         widths=(40, 22, 18, 20),
         aligns=("left", "right", "right", "right"),
+        note=_plan_text(design.platform),
         style="",
+    )
+
+
+def _plan_text(platform: Platform) -> str:
+    """Rates of a node that reads and writes are planned with; "" of drives in servers and of rates nobody publishes."""
+    storage, rates = platform.storage, node_read_rate(platform.storage)
+    if storage.kind == "local" or rates is None:
+        return ""
+    published = storage.node_write_bytes_per_s
+    basis = "shares of the reads, as no write rate is published" if published is None else "the one rate of its source"
+    is_assumed = published is not None and published.basis == "assumed"
+    return (
+        f"A node is planned with {_range(1, *node_rates(platform))} for reads, of samples in random order, and with "
+        f"{_range(1, *node_write_rates(platform), math.inf)} for writes, in long streams: "
+        f"{'an assumption' if is_assumed else basis}."
     )
 
 

@@ -595,8 +595,9 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     )
 
 
-# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. A choice of ours.
-_LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
+# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. Prompts of a session in
+# it: the first one is in no cache, and a tenth may be missing. Choices of ours.
+_LEAST_TEST_S, _LEAST_BEYOND, _PROMPTS_A_SESSION = 1800.0, 20, 20
 
 
 def load_test_requests(found: ServingAnswer) -> int:
@@ -611,7 +612,8 @@ def load_test_options(found: ServingAnswer) -> Iterator[str]:
     cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
     if cached:
         # One prefix for all requests would be found in the cache however small it is.
-        sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
+        sessions = found.sessions_stored if work.people is None else found.active_users or 1.0
+        sessions = max(min(sessions, load_test_requests(found) // _PROMPTS_A_SESSION), 1.0)
         yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f}"
         yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
         yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"

@@ -217,7 +217,7 @@ def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
         return None
     titles = ("Test", "Expected result", "Pass criterion", "Basis")
     caption = "Acceptance tests with expected results"
-    return fact_table("acceptance", caption, rows, titles=titles, widths=(31, 23, 24, 22), style="")
+    return fact_table("acceptance", caption, rows, titles=titles, widths=(30, 20, 22, 28), style="")
 
 
 def acceptance(context: GuideContext) -> dict[str, Any]:

@@ -314,7 +314,8 @@ def _storage(design: DesignAnswer, tier: StorageTier) -> str:
 def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
     """Throughput, time to train and bottleneck of one workload; only the most important of them in brief."""
     rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
-    if not answer.kind.reads_data and not is_brief:
+    # Nobody waits for the tokens of a text that is embedded.
+    if not answer.kind.reads_data and not is_brief and not answer.served.work.is_embedding:
         found = answer.served
         which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
         rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))

@@ -229,8 +229,8 @@ def _text(drawing: Any, node: Any, font_size: float) -> None:
     _by_letters(drawing, node, font_size)
 
 
-# Above this share of a page a break leaves it half empty; a drawing may shrink to this share of its height against it.
-_HALF_EMPTY, _LEAST_SCALE = 0.64, 0.62
+# Above this share of a page a break leaves it half empty; a drawing whose letters have 7 pt shrinks to 5 pt against it.
+_HALF_EMPTY, _LEAST_SCALE = 0.64, 0.72
 _usual_layout = block.block_level_layout
 
 

@@ -147,7 +147,8 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
         notes = (PlanNote(PlanNoteKind.UPLINKS_IN_BAND, (OUT_OF_BAND_UPLINKS,)),)
     else:
         tree = _tree(links, reserved, numbers.size, uplink_numbers.size, kind, fast, spine)
-        notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC),)
+        has_host_port = not in_band_numbers(platform.server).size
+        notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC if has_host_port else PlanNoteKind.BMC_ALONE),)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
     purpose = PlanNote(PlanNoteKind.OUT_OF_BAND if is_out_of_band else PlanNoteKind.DEPLOYMENT)
     network = network_counts(NetworkRole.MANAGEMENT, purpose, kind, switch, planes, notes, spine)

@@ -64,6 +64,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is "
         "out of scope"
     ),
+    PlanNoteKind.BMC_ALONE: lambda: (
+        "of each GPU server the BMC alone shares this network: its hosts have no port for it, and are installed and "
+        "logged in to over their ports to the storage or the customer's LAN; the uplink to that LAN is out of scope"
+    ),
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
     PlanNoteKind.MANAGER_ON_HEAD_NODE: lambda: "runs on the head node, because the switches have none",

@@ -469,15 +469,21 @@ def _clock_text(found: ServingAnswer) -> str:
     return f"{'the peak rate of ' if work.first_token_s is not None else ''}{rate} requests/s around the clock"
 
 
+def _priced(design: DesignAnswer) -> list[ServingAnswer]:
+    """Models in use whose tokens bear the cost: those that answer; texts that are embedded beside them are no output."""
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    return [one for one in served if not one.work.is_embedding] or served
+
+
 def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
     """Millions of tokens that models in use give over the years of owning; 0 of other work and without a cost."""
-    served = [answer.serving for answer in design.workloads if answer.serving is not None]
-    if asked is None or design.ownership is None or len(served) < len(design.workloads):
+    if asked is None or design.ownership is None or not design.only_serves:
         return 0.0
     # A day that is stated says itself how much of the peak is used.
     used = asked.utilization_fraction or 1.0
     return sum(
-        one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used) for one in served
+        one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used)
+        for one in _priced(design)
     )
 
 
@@ -504,7 +510,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     amount, is_met = token_cost(design, asked)
     if not amount or asked is None or design.ownership is None:
         return ""
-    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    served = _priced(design)
     found, several = served[0], len(served) > 1
     limit, cost, share = asked.cost_per_million_tokens, design.ownership, asked.utilization_fraction
     load = "the loads of all models together" if several else _clock_text(found)

@@ -366,7 +366,7 @@ class FailureScenarios:
                 yield FailureScenario(
                     "storage-node", False, (HardwareAfterLoss(remaining),), lambda _: lost, is_certain
                 )
-            elif remaining.storage_nodes == 0 or survives == 0:
+            elif remaining.storage_nodes == 0:
                 yield self._stopped("storage-node", lost)
             else:
                 options, is_certain = (HardwareAfterLoss(remaining),), survives is not None

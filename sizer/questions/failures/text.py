@@ -176,7 +176,7 @@ def _node_text(lost: NodeLost) -> str:
     if lost.controllers > 1:
         others = "the other controller" if lost.controllers == 2 else "the other controllers"
         return f"One controller of {lost.storage} fails: {others} of the appliance takes over, and reads continue."
-    if lost.remaining_nodes == 0 or lost.n_survived == 0:
+    if lost.remaining_nodes == 0:
         return "No other node holds the data: reads stop."
     nodes = plural(lost.remaining_nodes, "node")
     if lost.n_survived is None:
@@ -191,7 +191,7 @@ def _node_text(lost: NodeLost) -> str:
 def _node_remedy(lost: NodeLost) -> str:
     if lost.controllers > 1:
         return "Replace the controller."
-    if lost.remaining_nodes == 0 or lost.n_survived == 0:
+    if lost.remaining_nodes == 0:
         return "Replace it and load the data again."
     if lost.n_survived is None:
         return _ASK
