@@ -133,7 +133,8 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if job.checkpoints.waits else assumed)),
         (
             "Work lost at an interruption, on average",
-            f"{duration(_lost_work_s(answer, job))}: half an interval{'' if job.checkpoints.waits else ' and a write'}",
+            f"{duration(_lost_work_s(answer, job))}: half an interval"
+            + ("" if job.checkpoints.waits else f" and a write of at most {duration(job.plan.write_s)}"),
         ),
         ("Detection of a failure and restart", duration(restart.notice_s + restart.replace_s) + assumed),
         (

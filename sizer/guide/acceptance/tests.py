@@ -595,8 +595,8 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     )
 
 
-# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. Prompts of a session in
-# it: the first one is in no cache, and a tenth may be missing. Choices of ours.
+# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. Prompts of a session:
+# the first one is in no cache, and a tenth may be missing. Choices of ours.
 _LEAST_TEST_S, _LEAST_BEYOND, _PROMPTS_A_SESSION = 1800.0, 20, 20
 
 

@@ -130,14 +130,15 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
     run, demand, turns = answer.run, answer.run.demand, context.taking_turns
     if answer.model.case.queue:
         kind = least_served(run, answer)
-        text = f"{words.percent(kind.share_within)} or more of each job type; lowest: {kind.name}"
+        share = words.percent(kind.share_within)
+        text = "all jobs" if kind.share_within >= 1 else f"{share} or more of each job type; lowest: {kind.name}"
         text += f"; while {words.listed([one.workload.name for one in turns])} does not run" if turns else ""
         yield Requirement(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
         text = words.plural(run.n_gpus, "GPU")
         yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
     if turns:
-        yield Requirement("Training and team at the same time: not asked", turns_text(context)[0], None, "summary")
+        yield Requirement("Training and team at the same time", turns_text(context)[0], None, "summary")
     if demand.worst_bytes_per_s <= 0 and any(job.is_uncounted for job in answer.model.jobs):
         yield Requirement("Reads of the team's jobs", "not stated: no job names what it runs", None, "team")
     if demand.worst_bytes_per_s > 0:

@@ -140,7 +140,7 @@ def _designs_table(
             "right",
             12,
         ),
-        Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 10),
+        Field[RejectedDesign]("Confidence", lambda one: words.chance(one.design.probability), "right", 12),
         Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 11),
         Field[RejectedDesign]("Price", lambda one: context.told_price(one.design), "right", 14),
     )
@@ -148,9 +148,9 @@ def _designs_table(
     kept = [one for one in measures if {one.text(each) for each in shown} - {one.text(chosen), words.TO_BE_QUOTED}]
     free = sum(one.width for one in measures if one not in kept) // 2
     fields = (
-        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 26 + free),
+        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 25 + free),
         *kept,
-        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 20 + free),
+        Field[RejectedDesign]("Why not", lambda one: text.rejection_text(one, result), "left", 19 + free),
     )
     more = len(rejected) - _MOST_REJECTED
     notes = [f"{words.capital(words.plural(more, 'further design'))} rejected."] if more > 0 else []

@@ -273,7 +273,7 @@ def _image(context: GuideContext, answer: WorkloadAnswer) -> str:
 
 
 def _container(items: set[str]) -> str:
-    mounts = "/data:/data,/checkpoints:/checkpoints"
+    mounts = "/data:/data"
     if "enroot-pyxis" in items:
         return f'--container-image="$IMAGE" --container-mounts={mounts}'
     if "singularity" in items:
@@ -284,7 +284,7 @@ def _container(items: set[str]) -> str:
 def _arguments(answer: WorkloadAnswer) -> Iterator[str]:
     """Settings that the rate of the design rests on, by the names of Megatron's programs."""
     found = answer.language
-    yield from ("--data-path /data", "--save /checkpoints", "--load /checkpoints")
+    yield from ("--data-path /data", "--save /data/checkpoints", "--load /data/checkpoints")
     if found is None:
         yield f"--batch-size {answer.batch_per_gpu}"
         return

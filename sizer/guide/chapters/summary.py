@@ -111,7 +111,7 @@ def options_table(context: GuideContext) -> Table:
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
-        notes.append(f"“{compared[-1][0]}”: built likewise, of parts on sale that the request excludes.")
+        notes.append(f"“{compared[-1][0]}”: parts on sale that the request excludes, with reserves as its rows say.")
     return fact_table(
         "options",
         "Options",
@@ -318,6 +318,7 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     if not answer.kind.reads_data and not is_brief and not answer.served.work.is_embedding:
         found = answer.served
         which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
+        which = f"{name}, {which}" if name else which
         rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))
         rows.append(row("Each later token", words.estimate(found.tpot_percentile_s, "s"), which))
     if answer.time is not None:

@@ -470,7 +470,7 @@ def _clock_text(found: ServingAnswer) -> str:
 
 
 def _priced(design: DesignAnswer) -> list[ServingAnswer]:
-    """Models in use whose tokens bear the cost: those that answer; texts that are embedded beside them are no output."""
+    """Models in use whose tokens bear the cost: those that answer; embedded texts beside them are no output."""
     served = [answer.serving for answer in design.workloads if answer.serving is not None]
     return [one for one in served if not one.work.is_embedding] or served
 

@@ -12,7 +12,7 @@ from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import normal_quantile
 from sizer.perf.pipeline import throughputs
 from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
-from sizer.physical.networks.ports import nodes_of
+from sizer.physical.networks.ports import in_band_numbers, nodes_of
 from sizer.physical.racks.feed_loads import FeedLoad, FewSupplies, feed_loads, few_supplies
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import NetworkRole, Role
@@ -206,6 +206,7 @@ class JobsContinue:
     """Running jobs go on; what is missing meanwhile follows from the part."""
 
     n_servers: int
+    is_out_of_band: bool = False  # of a management switch: the servers' operating systems do not use it
 
 
 @dataclass(frozen=True)
@@ -419,7 +420,8 @@ class FailureScenarios:
         return max(switches, key=lambda name: (alone[name], ports[name], of_nodes[name]))
 
     def _management(self) -> Iterator[FailureScenario]:
-        jobs_continue = JobsContinue(self.design.n_servers)
+        server = self.design.platform.server
+        jobs_continue = JobsContinue(self.design.n_servers, is_out_of_band=in_band_numbers(server).size > 0)
         if self.losses.named(Role.MANAGEMENT_LEAF):
             yield self._unharmed("management-switch", jobs_continue)
         heads = self.losses.named(Role.HEAD_NODE)

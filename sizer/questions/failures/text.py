@@ -124,6 +124,11 @@ def effect_text(case: FailureCase) -> str:
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "
                 "The time that it takes is not published."
             )
+        case JobsContinue(is_out_of_band=True) if case.key == "management-switch":
+            return (
+                "Jobs, files and scheduler use other networks and continue; controllers of servers, switches and PDUs "
+                "cannot be reached. Engineering judgement."
+            )
         case JobsContinue():
             is_cluster = case.key == "management-switch" and case.effect.n_servers > 1
             return _UNMANAGED_CLUSTER if is_cluster else _UNAFFECTED[case.key]
@@ -154,7 +159,7 @@ def _special_remedy(key: str, effect: FailureEffect) -> str:
             return "Restore it; a transfer switch connects a single-corded device to both feeds."
         case StandbyTakesOver():
             return "Repair it and let it rejoin as the standby."
-        case JobsContinue() if key == "management-switch" and effect.n_servers > 1:
+        case JobsContinue(is_out_of_band=False) if key == "management-switch" and effect.n_servers > 1:
             return "Replace the switch; set the scheduler timeout longer than the replacement takes."
     return ""
 

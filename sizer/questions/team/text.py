@@ -199,8 +199,10 @@ def waits_table(answer: TeamAnswer) -> Table | None:
     run = answer.run
     note = (
         f"Target: {words.percent(answer.team.wait_probability)} of each kind. Simulated: "
-        f"{words.plural(run.n_jobs, 'job')} in {grouped(run.n_weeks)} weeks; ± is the standard error of the share."
+        f"{words.plural(run.n_jobs, 'job')} in {grouped(run.n_weeks)} weeks."
     )
+    if any("±" in share_text(kind) for _, kind in queued):
+        note = f"{note} ± is the standard error of the share."
     if run.n_servers < answer.model.case.case.least_servers:
         note += f" The jobs are more work than {words.plural(run.n_servers, 'server')} can do: the queue has no end."
     if run.n_servers > answer.n_servers_for_waits:
