@@ -404,7 +404,8 @@ def bill(context: GuideContext) -> Slide:
 def risks(context: GuideContext) -> Slide:
     """Risks with their actions, and what happens next."""
     table = risks_chapter.risk_table(context)
-    listed = (*decisions(context), *risks_chapter.next_steps(context, "the tests of the guide"))
+    to_decide = decisions(context)
+    listed = (*to_decide, *risks_chapter.next_steps(context, "the tests of the guide"))
     steps = Paragraphs(listed, "Next steps", is_numbered=True, largest=14.0)
     columns: tuple[SlideColumn, ...] = (SlideColumn((steps,)),)
     if table is not None:
@@ -413,15 +414,18 @@ def risks(context: GuideContext) -> Slide:
         columns = (SlideColumn((brief,), 58), SlideColumn((steps,), 42))
     return Slide(
         topic="Risks and next steps",
-        title=_risk_finding(table),
+        title=_risk_finding(table, len(to_decide)),
         columns=columns,
         notes=notes(context, result_text.reason(context.result)),
     )
 
 
-def _risk_finding(table: Table | None) -> str:
+def _risk_finding(table: Table | None, n_decisions: int) -> str:
     if table is None:
-        return "No open risk: order, install and accept"
+        if not n_decisions:
+            return "Install and accept: nothing is left to decide"
+        what = words.plural_of(n_decisions, "decision")
+        return f"{words.capital(words.spelled(n_decisions))} {what} before the order, then installation and acceptance"
     names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
     kinds = list(dict.fromkeys(names))
     count = len(names)

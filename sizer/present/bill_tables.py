@@ -266,26 +266,35 @@ def cost_table(result: SizingResult, catalog: Catalog) -> Table:
     )
 
 
-def category_prices(result: SizingResult, catalog: Catalog, currency: str = "") -> dict[str, str]:
-    """Price of each category that something is bought of, a range of the market where lines await a quote."""
+def category_prices(result: SizingResult, catalog: Catalog, currency: str = "", share: float = 1.0) -> dict[str, str]:
+    """Price of each category that something is bought of, a range of the market where lines await a quote.
+
+    ``share``: of its pieces that are told.
+    """
     bill, design = result.design.bill, result.design
     ranges = {}
     if not bill.is_complete and design.cost is not None:
         prices = unit_prices(catalog, prices_for(result.request, catalog), bill.currency, [0.0, 1.0])
         ranges = category_ranges(bill, design.platform, prices)
     parts = ((category, bill.part(category)) for category in CATEGORIES)
-    return {category: _part_text(part, ranges.get(category), currency) for category, part in parts if part.bought}
+    return {
+        category: _part_text(part, ranges.get(category), currency, share) for category, part in parts if part.bought
+    }
 
 
 def _known(part: Bill) -> str:
     return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
 
 
-def _part_text(part: Bill, ends: tuple[float, float] | None, currency: str) -> str:
+def _part_text(part: Bill, ends: tuple[float, float] | None, currency: str, share: float = 1.0) -> str:
     if not part.net_total.n_open:
-        amount = part.net_total.amount
+        amount = float(part.net_total.amount) * share
         return f"{currency} {grouped(amount)}".strip() if amount else "no charge"
-    return words.TO_BE_QUOTED if ends is None or not isfinite(ends[1]) else range_text(currency, *ends)
+    return (
+        words.TO_BE_QUOTED
+        if ends is None or not isfinite(ends[1])
+        else range_text(currency, *(share * end for end in ends))
+    )
 
 
 def _yearly_text(bill: Bill) -> str:

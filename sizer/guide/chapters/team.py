@@ -1,12 +1,11 @@
 """Chapter on the team: its jobs, their queue wait, their reads, and GPU utilization."""
 
-from math import isfinite
 from typing import Any
 
 from sizer.base.quantities import by_count, duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.text.money import range_text
+from sizer.present.bill_tables import category_prices
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import (
     NEGLIGIBLE_SHARE,
@@ -64,11 +63,11 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
-    both, cost = context.servers_of_runs + team.n_servers_for_waits, design.cost
-    money = ""
-    if cost is not None and isfinite(cost.expected) and design.servers_bought:
-        amount = cost.expected * (both - design.n_servers) / design.servers_bought
-        money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
+    both, money = context.servers_of_runs + team.n_servers_for_waits, ""
+    if design.servers_bought:
+        share, currency = (both - design.n_servers) / design.servers_bought, context.result.request.currency
+        price = category_prices(context.result, context.catalog, currency, share).get("compute", words.TO_BE_QUOTED)
+        money = f", {price} more for the servers alone"
     wait = f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}"
     return wait, f"{grouped(both)} servers hold both at once{money}"
 
