@@ -327,16 +327,25 @@ def fabric_text(fabric: SingleFabric) -> str:
     )
 
 
-def existing_text(use: ExistingUse | None) -> str:
+def existing_text(use: ExistingUse | None, plan: Plan) -> str:
     """What the design uses, adds and leaves idle, in one sentence; "" where nothing is there."""
     if use is None:
         return ""
     parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
     if use.idle:
         parts.append(f"leaves {_all_equipment(use.idle)} idle")
-    taken = f"uses {_all_equipment(use.used)}" if use.used else "uses none"
+    racks = [rack.name for rack in plan.racks if rack.is_existing and rack.devices]
+    used = [
+        *map(_equipment, use.used),
+        *([f"{by_count(len(racks), 'rack', 'racks')} {listed(racks)}"] if racks else []),
+    ]
+    taken = f"uses {listed(used)}" if used else "uses none"
     return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
 
 
 def _all_equipment(equipment: Sequence[Equipment]) -> str:
-    return listed([f"{grouped(one.count)} × {one.name}" for one in equipment])
+    return listed(map(_equipment, equipment))
+
+
+def _equipment(one: Equipment) -> str:
+    return f"{grouped(one.count)} × {one.name}"

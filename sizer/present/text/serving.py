@@ -320,7 +320,7 @@ def failure_text(found: ServingAnswer) -> str:
         chance = (
             ""
             if one.probability is None
-            else f", probability of meeting the target {probability_text(one.probability)}"
+            else f"; the target is met with {probability_text(one.probability)} probability"
         )
         return f"{significant(one.rate)} {unit}{people}{chance}"
 

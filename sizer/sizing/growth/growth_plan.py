@@ -54,12 +54,13 @@ class TeamDemand:
 
 
 def limits_over_time(
-    planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration
+    planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration, *, is_prepared: bool
 ) -> tuple[CapacityLimit, ...]:
     """Load on each limit of one platform's year-1 equipment, and on each limit of the request, in every year.
 
-    ``planner``: of the platform; the first of its needs is the fixed equipment. ``years``: designs of every year. In
-    order of the year in which they are exceeded; then the others, the highest load first.
+    ``planner``: of the platform; the first of its needs is the fixed equipment. ``years``: designs of every year.
+    ``is_prepared``: whether the network of the last year is part of it. In order of the year in which they are
+    exceeded; then the others, the highest load first.
 
     Rates are those that each stage alone reaches with the requested confidence: together the stages may miss the
     target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
@@ -70,7 +71,7 @@ def limits_over_time(
     sized = quantities(platform, servers, nodes, **room_of(request, planner.catalog))
     limits = [
         *_rates(planner, float(sized.gateway_bytes_per_s[0]), years, calibration),
-        *_space_and_power(platform, sized, request),
+        *_space_and_power(platform, sized, request, network_of=-1 if is_prepared else 0),
         *_stated_limits(needs, sized, request),
     ]
     never = math.inf
@@ -141,12 +142,14 @@ def _stage_loads(
     return loads
 
 
-def _space_and_power(platform: Platform, sized: Quantities, request: SizingRequest) -> list[CapacityLimit]:
-    """Loads of the cluster of each year on the year-1 switches, racks and PDUs."""
+def _space_and_power(
+    platform: Platform, sized: Quantities, request: SizingRequest, network_of: int
+) -> list[CapacityLimit]:
+    """Loads of the cluster of each year on the switches of the year ``network_of``, and on year-1 racks and PDUs."""
     of_networks = []
     for network in sized.networks:
         # Ports of leaves: those of spines take no end point.
-        ports = int(network.end_points[0] + network.leaf_ports_free[0])
+        ports = int(network.end_points[network_of] + network.leaf_ports_free[network_of])
         if network.switch is not None and ports:
             of_networks.append(((network.end_points / ports).tolist(), str(network.role)))
     highest = tuple(max(column) for column in zip(*(loads for loads, _ in of_networks), strict=True))
@@ -314,7 +317,7 @@ def _platform_growth(planner: PurchasePlanner, years: Sequence[PartCounts], cali
         criterion=criterion,
         deciding_prices=deciding,
         has_unknown_power=bool(planner.by_size.quantities.unknown_power),
-        limits=limits_over_time(planner, years, calibration),
+        limits=limits_over_time(planner, years, calibration, is_prepared=recommended.is_prepared),
     )
 
 
