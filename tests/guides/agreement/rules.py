@@ -83,9 +83,10 @@ def references_lead_somewhere(found: Finished) -> Iterator[Judged]:
             continue
         # Below a long summary the contents stand on the page after it; a short guide has headings alone.
         text = found.texts[document].text
-        contents = text[: text.find("Page 3 of")].partition("Contents\n")[2]
+        contents = text[: text.find("Page 3 of")]
         numbers = set(re.findall(r"\n(\d{1,2}|[A-Z]) [A-Z][^\n]+ \d+(?=\n)", contents))
-        numbers = numbers or set(re.findall(r"\n(\d{1,2}|[A-Z]) [A-Z][^\n\d]+(?=\n)", text))
+        if "Contents\n" not in contents:
+            numbers = set(re.findall(r"\n(\d{1,2}|[A-Z]) [A-Z][^\n\d]+(?=\n)", text))
         for place, one in _finds(found, r"\b(?:[Cc]hapter|[Aa]ppendix) (\d{1,2}|[A-Z])\b", re.escape(document)):
             if numbers:
                 yield one[1] in numbers, f"{place} – {document}, contents: no chapter {one[1]}"
