@@ -2,7 +2,7 @@
 
 import math
 
-from sizer.base.quantities import si
+from sizer.base.quantities import plain, si
 from sizer.perf.availability.goodput import (
     GPUS_OF_A_SERVER,
     STORAGE_LEVELS,
@@ -38,7 +38,7 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
         row(
             _name(stream, is_named=is_named),
             si(stream.peak_bytes_per_s, "B/s"),
-            "under 0.1\u202f%" if stream.duty_fraction < _TRIFLE else words.percent(stream.duty_fraction),
+            f"under {plain(0.1)}\u202f%" if stream.duty_fraction < _TRIFLE else words.percent(stream.duty_fraction),
             si(stream.average_bytes_per_s, "B/s"),
         )
         for stream in found.streams

@@ -114,17 +114,17 @@ def network_settings(design: DesignAnswer) -> Iterator[str]:
         own = ", those of the storage included" if len(fabrics) > 1 else ""
         yield (
             f"InfiniBand: one subnet manager{rails} of each fabric{own}, with a standby on another switch or the head "
-            "node; MTU 4,096; adaptive routing on where available."
+            "node; MTU 4096; adaptive routing on where available."
         )
         yield "On the servers: one adapter for each pair of GPU and port as in the node's figure; GPUDirect RDMA on."
     elif link_level(kind.id).endswith("/rdma"):
         yield (
-            "RoCE v2: MTU 9,000 on every port; DSCP 26 in a lossless queue of its own (PFC on priority 3 only), ECN "
+            "RoCE v2: MTU 9000 on every port; DSCP 26 in a lossless queue of its own (PFC on priority 3 only), ECN "
             "marking on that queue, DSCP 48 for congestion notification."
         )
         yield "The same class on servers and switches; PFC watchdog on; check that no other traffic uses priority 3."
     else:
-        yield f"{kind.name} carries gradients over TCP: MTU 9,000 on every port, RDMA off in the collective library."
+        yield f"{kind.name} carries gradients over TCP: MTU 9000 on every port, RDMA off in the collective library."
 
 
 def _items(design: DesignAnswer) -> set[str]:

@@ -322,7 +322,7 @@ def fabric_text(fabric: SingleFabric) -> str:
             f"{level}: {', '.join(switches[:shown])}",
             f"cables: {', '.join([*cables[:shown], *peers])}",
             f"modules where links are optical: {modules}",
-            f"oversubscription {fabric.oversubscription:.3g}:1; {fabric.spare_ports} ports spare",
+            f"oversubscription {plain(fabric.oversubscription, 3)}:1; {fabric.spare_ports} ports spare",
         )
     )
 

@@ -296,7 +296,7 @@ def _turn_texts(result: SizingResult) -> list[str]:
     if len(trained) > 1 and need > has:
         texts.append(
             f"The workloads take turns, for example by day and by night: together they would take "
-            f"{need / units.GIB:.3g} of the {has / units.GIB:.3g} GiB of each GPU."
+            f"{plain(need / units.GIB, 3)} of the {plain(has / units.GIB, 3)} GiB of each GPU."
         )
     return texts
 
@@ -778,7 +778,8 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
         takes = f", in the first epoch of {duration(float(answer.time.first_epoch_s.value))}"
     return (
         f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
-        f"({memory_bytes / units.GIB:.0f} GiB). The server reads it once{source}{takes}, then serves it from memory."
+        f"({grouped(memory_bytes / units.GIB)}{NARROW_SPACE}GiB). The server reads it once{source}{takes}, then serves "
+        "it from memory."
     )
 
 

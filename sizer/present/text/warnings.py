@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sizer.base import units
-from sizer.base.quantities import by_count, grouped, probability_text, si, significant
+from sizer.base.quantities import by_count, grouped, plain, probability_text, si, significant
 from sizer.perf.availability.goodput import USUAL_BYTES_PER_GPU
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.platform import OS_RESERVE_BYTES, page_cache_bytes
@@ -43,7 +43,8 @@ def memory_text(memory: MemoryAnswer) -> str:
     need, has = (value / units.GIB for value in (memory.need_bytes, memory.memory_bytes))
     if memory.sharding is Sharding.LAYOUT:
         return (
-            f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
+            f"{plain(need, 3)} of {plain(has, 3)} GiB per GPU; probability that it fits: "
+            f"{probability_text(memory.probability)}; "
             f"micro batches of {by_count(memory.largest_batch, 'one sequence', f'{memory.largest_batch} sequences')}"
         )
     fits = f"probability that it fits: {probability_text(memory.probability)}"
@@ -54,7 +55,7 @@ def memory_text(memory: MemoryAnswer) -> str:
     again = "; activations recomputed" if memory.is_recomputed else ""
     guess = "; its activations are estimated" if memory.is_guess else ""
     return (
-        f"{need:.3g} of {has:.3g} GiB per GPU{guess}; {fits}; "
+        f"{plain(need, 3)} of {plain(has, 3)} GiB per GPU{guess}; {fits}; "
         f"{largest}: {_rounded_down(memory.largest_batch)}{_SHARDING[memory.sharding]}{again}"
     )
 

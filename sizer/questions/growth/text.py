@@ -9,7 +9,7 @@ from typing import Any
 
 from sizer.base.dates import days_of, years_after
 from sizer.base.formats.json_document import fields_of, json_document
-from sizer.base.quantities import by_count, duration, grouped, si, significant
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
 from sizer.bom.bill import Sum
 from sizer.bom.lines import SERVICE_YEARS, ends_in_service
 from sizer.catalog.labels import item_name
@@ -563,7 +563,7 @@ def demand_text(plan: GrowthPlan) -> str:
         if changed:
             changes.append(f"{workload.name}: {listed(changed)}" if several else listed(changed))
     if plan.requests[0].team is not None and plan.growth.team != 1:
-        changes.append(f"jobs of the team times {plan.growth.team ** (plan.n_years - 1):.3g}")
+        changes.append(f"jobs of the team times {plain(plan.growth.team ** (plan.n_years - 1), 3)}")
     return "; ".join(changes)
 
 

@@ -98,7 +98,7 @@ def share_text(share: float) -> str:
     if share < 1e-9:  # nothing but rounding
         return f"0{NARROW_SPACE}%"
     if share < 0.001:
-        return f"under 0.1{NARROW_SPACE}%"
+        return f"under {plain(0.1)}{NARROW_SPACE}%"
     return f"{plain(100 * share, 2) if share < 1 else significant(100 * share)}{NARROW_SPACE}%"
 
 
