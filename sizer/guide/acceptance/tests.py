@@ -582,7 +582,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         )
     rate_s = answer.throughput
     criterion = least(float(rate_s.low), unit, answer.required_samples_per_s, expected=float(rate_s.value))
-    ends = "it rises no more" if work.first_token_s is None else "a latency limit is reached"
+    ends = "the rate stops rising" if work.first_token_s is None else "a latency limit is reached"
     yield AcceptanceTest(
         "most-requests",
         "training",

@@ -38,8 +38,10 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/operation.html`` prints."""
     design, performs = context.design, context.serves or not context.is_single
     return {
-        # Of one server without models in use the engineer's file has them.
-        "phases": phases_table(design, context.data.ingest, context.head_node is not None) if performs else None,
+        # Of one server the engineer's file has them.
+        "phases": None
+        if context.is_single
+        else phases_table(design, context.data.ingest, context.head_node is not None),
         "management": management_text(context),
         "mount": mount_line(design),
         "network": list(network_settings(design)),
@@ -63,7 +65,7 @@ def management_text(context: GuideContext) -> str:
                 "and node on one machine, GPUs as a counted resource, a partition for each kind of job, and limits of "
                 "memory and cores, so that no job slows another. While the server is down, nothing runs."
             )
-        return "No server is there for management alone: each starts its replicas when it starts."
+        return "There is no management server: each GPU server starts its replicas at boot."
     shared = (
         " Keep homes and the state of the scheduler on storage that both reach, and confirm failover and its licence "
         "with the vendor of the cluster manager."

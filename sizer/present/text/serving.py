@@ -33,10 +33,10 @@ _LEAST_GIB = 0.1
 _VECTOR_ELEMENT_BYTES = 4
 _ENGINES = {"trtllm": "TensorRT-LLM", "vllm": "vLLM", "sglang": "SGLang"}
 _BOUNDS = {
-    Bound.FIRST_TOKEN: "the limit of the first token bounds them",
-    Bound.LATER_TOKENS: "the limit of the later tokens bounds them",
-    Bound.PREFILLS: "the share of the time that prefills may take bounds them",
-    Bound.ROOM: "memory, or the most that published runs had in flight, bounds them",
+    Bound.FIRST_TOKEN: "limited by the time to the first token",
+    Bound.LATER_TOKENS: "limited by the time of the later tokens",
+    Bound.PREFILLS: "limited by the share of the time that prefills may take",
+    Bound.ROOM: "limited by memory, or by the most that published runs had in flight",
 }
 
 
@@ -98,7 +98,7 @@ def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer, *, in_short:
 def limits_text(work: ServingWork) -> str:
     """The latency limits: 'first token within 2 s, each later one within 50 ms, for 95 % of the requests'."""
     if work.first_token_s is None or work.token_s is None:
-        return "none: nobody waits"
+        return "none (batch work)"
     return (
         f"first token within {stated(work.first_token_s, 's')}, each later one within {stated(work.token_s, 's')}, for "
         f"{work.percentile}{NARROW_SPACE}% of the requests"
@@ -122,7 +122,7 @@ def within(work: ServingWork) -> str:
 
 def bound_text(found: ServingAnswer) -> str:
     """What bounds the most that is served, as a clause."""
-    return "the arithmetic of the texts bounds them" if found.work.is_embedding else _BOUNDS[found.bound]
+    return "limited by the computation of the texts" if found.work.is_embedding else _BOUNDS[found.bound]
 
 
 def replicas_text(found: ServingAnswer) -> str:
@@ -207,9 +207,9 @@ def software_text(found: ServingAnswer) -> str:
     note = "assumed"
     if found.wide_cache_matters:
         half = grouped(int(found.most_concurrent / 2))
-        note = f"assumed; in BF16, as vLLM and SGLang do unless told, memory has room for {half} requests"
+        note = f"assumed; in BF16, the default of vLLM and SGLang, memory has room for {half} requests"
     cache = f"{found.cache.upper()}{f' ({note})' if found.cache_is_assumed else ''}"
-    mixture = f"a mixture of {listed(found.engines)}, as none is named"
+    mixture = f"a mixture of {listed(found.engines)}, as the request names none"
     is_open = found.work.precision == "mixed" and found.weights != found.work.shape.published_in
     gain = ""
     if found.narrow_gain is not None:
@@ -371,7 +371,7 @@ def prefix_text(found: ServingAnswer) -> str:
         return ""
     stay = "" if found.prefix_stay_s is None else f", those of {duration(found.prefix_stay_s)} at this load"
     return (
-        f"what a session leaves, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes {si(each, 'B')}: "
+        f"the cached prompt of a session, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes {si(each, 'B')}: "
         f"beside the requests in flight all GPUs have room for those of {grouped(found.sessions_stored)} sessions"
         f"{stay}; the next request of a session must go to the replica that holds them"
     )
