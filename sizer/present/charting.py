@@ -96,12 +96,17 @@ class BandChart:
 
 
 # Room of a label about its line, and where it may stand of its point: right below, left above, right above, left below.
-_CLEAR_PX = 3.0
+_CLEAR_PX, _LABEL_PX = 3.0, 14.0
 _SIDES = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 
 
-def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int) -> dict[str, Any]:
-    """Where the text of a point stands clear of the line, of the level that is asked for and of other points."""
+def _label_side(
+    data: BandChart, at: tuple[float, float], text: str, height: int, taken: list[tuple[float, float, float]]
+) -> dict[str, Any]:
+    """Where the text of a point stands clear of the line, of the level that is asked for and of other points.
+
+    ``taken``: left and right end and middle of the texts that stand already; this one is added. [px]
+    """
     start, end = data.x_domain
     wide, high = PLOT_PX / (end - start), height / data.top
 
@@ -113,8 +118,15 @@ def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int
     others = [pixels(*mark) for mark in marks if mark != at]
     (px, py), long = pixels(*at), text_width(text, CHART_LABEL_PX, semibold=True)
 
+    def place(across: int, down: int) -> tuple[float, float]:
+        return (px + 10 if across > 0 else px - 10 - long), py + 11 * down
+
+    def is_apart(across: int, down: int) -> bool:
+        left, middle = place(across, down)
+        return all(left > end or left + long < start or abs(y - middle) > _LABEL_PX for start, end, y in taken)
+
     def is_free(across: int, down: int) -> bool:
-        left, middle = (px + 10 if across > 0 else px - 10 - long), py + 11 * down
+        left, middle = place(across, down)
         crossed = np.interp(np.linspace(left, left + long, 9), *line, left=np.inf, right=np.inf).tolist()
         crossed += [] if data.level is None else [pixels(0, data.level[0])[1]]
         crossed += [y for x, y in others if left <= x <= left + long]
@@ -122,7 +134,10 @@ def _label_side(data: BandChart, at: tuple[float, float], text: str, height: int
         return is_inside and all(abs(y - middle) > 7 + _CLEAR_PX for y in crossed)
 
     beside = 1 if px + long + 10 < PLOT_PX else -1
-    across, down = next((side for side in _SIDES if is_free(*side)), (beside, 1))
+    apart = [side for side in (*_SIDES, (beside, 1)) if is_apart(*side)] or [(beside, 1)]
+    across, down = next((side for side in apart if is_free(*side)), apart[-1])
+    left, middle = place(across, down)
+    taken.append((left, left + long, middle))
     return {"align": "left" if across > 0 else "right", "dx": 10 * across, "dy": 11 * down}
 
 
@@ -154,10 +169,11 @@ def band_chart(
     if data.x_limit is not None:
         rule = chart_of([{"x": data.x_limit}]).mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
-    side = _label_side(data, data.design, data.label, height)
+    taken: list[tuple[float, float, float]] = []
+    side = _label_side(data, data.design, data.label, height, taken)
     layers += point_layers(data.design, data.label, (x, y), palette, palette.accent, **side)
     if data.other is not None:
-        side = _label_side(data, data.other[:2], data.other[2], height)
+        side = _label_side(data, data.other[:2], data.other[2], height, taken)
         colour = palette.stages["storage"]
         layers += point_layers(data.other[:2], data.other[2], (x, y), palette, colour, is_main=False, **side)
     if data.published:

@@ -3,7 +3,7 @@
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -61,6 +61,12 @@ class Table:
     rows: tuple[Row, ...]
     note: str = ""
     style: str = ""
+
+    def __post_init__(self) -> None:
+        # Columns that some tables have besides must not push them over the margin.
+        if (total := sum(one.width for one in self.columns)) > 100:
+            fitted = tuple(replace(one, width=100 * one.width // total) for one in self.columns)
+            object.__setattr__(self, "columns", fitted)
 
 
 def row(*cells: str | Cell, kind: RowKind = "") -> Row:

@@ -372,7 +372,8 @@ def prefix_text(found: ServingAnswer) -> str:
     stay = "" if found.prefix_stay_s is None else f", those of {duration(found.prefix_stay_s)} at this load"
     return (
         f"the cached prompt of a session, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes "
-        f"{si(each, 'B')}: besides the requests in flight, all GPUs have room for {grouped(found.sessions_stored)} sessions"
+        f"{si(each, 'B')}: besides the requests in flight, all GPUs have room for {grouped(found.sessions_stored)} "
+        "sessions"
         f"{stay}; the next request of a session must go to the replica that holds them"
     )
 
