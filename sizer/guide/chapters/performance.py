@@ -188,6 +188,8 @@ def serving_figures(context: GuideContext, answer: WorkloadAnswer, number: int) 
     figures |= {
         one.id: figure_of(one, number, context.palette, _SERVED_PX)
         for one in serving_charts(context.design, answer, asked)
+        # What one server serves is a number of the table.
+        if not (context.is_single and one.id.startswith("capacity"))
     }
     memory = memory_drawing(answer)
     return figures if memory is None else {**figures, "memory": drawn(f"memory-{number}", memory)}

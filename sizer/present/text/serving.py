@@ -98,7 +98,7 @@ def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer, *, in_short:
 def limits_text(work: ServingWork) -> str:
     """The latency limits: 'first token within 2 s, each later one within 50 ms, for 95 % of the requests'."""
     if work.first_token_s is None or work.token_s is None:
-        return "none (batch work)"
+        return "no limits: batch work"
     return (
         f"first token within {stated(work.first_token_s, 's')}, each later one within {stated(work.token_s, 's')}, for "
         f"{work.percentile}{NARROW_SPACE}% of the requests"
