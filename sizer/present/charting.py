@@ -85,7 +85,6 @@ class BandChart:
     level: tuple[float, str] | None = None  # a value that is asked for, with its text
     x_limit: float | None = None
     published: tuple[tuple[float, float, str], ...] = ()  # place and source of published runs
-    other: tuple[float, float, str] | None = None  # place and text of an alternative
     lines: tuple[tuple[Rows, str, str], ...] = ()  # of stages: x and value, text at the end, key of the stage
     counts_x: bool = False  # its places are whole numbers
 
@@ -96,17 +95,12 @@ class BandChart:
 
 
 # Room of a label about its line, and where it may stand of its point: right below, left above, right above, left below.
-_CLEAR_PX, _LABEL_PX = 3.0, 14.0
+_CLEAR_PX = 3.0
 _SIDES = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 
 
-def _label_side(
-    data: BandChart, at: tuple[float, float], text: str, height: int, taken: list[tuple[float, float, float]]
-) -> dict[str, Any]:
-    """Where the text of a point stands clear of the line, of the level that is asked for and of other points.
-
-    ``taken``: left and right end and middle of the texts that stand already; this one is added. [px]
-    """
+def _label_side(data: BandChart, height: int) -> dict[str, Any]:
+    """Where the text of the design stands clear of the line, of the level that is asked for and of other points."""
     start, end = data.x_domain
     wide, high = PLOT_PX / (end - start), height / data.top
 
@@ -114,19 +108,11 @@ def _label_side(
         return (np.asarray(x) - start) * wide, height - np.asarray(y) * high
 
     line = pixels([row["x"] for row in data.rows], [row["value"] for row in data.rows])
-    marks = [data.design, *(one[:2] for one in (*data.published, *([] if data.other is None else [data.other])))]
-    others = [pixels(*mark) for mark in marks if mark != at]
-    (px, py), long = pixels(*at), text_width(text, CHART_LABEL_PX, semibold=True)
-
-    def place(across: int, down: int) -> tuple[float, float]:
-        return (px + 10 if across > 0 else px - 10 - long), py + 11 * down
-
-    def is_apart(across: int, down: int) -> bool:
-        left, middle = place(across, down)
-        return all(left > end or left + long < start or abs(y - middle) > _LABEL_PX for start, end, y in taken)
+    others = [pixels(*run[:2]) for run in data.published]
+    (px, py), long = pixels(*data.design), text_width(data.label, CHART_LABEL_PX, semibold=True)
 
     def is_free(across: int, down: int) -> bool:
-        left, middle = place(across, down)
+        left, middle = (px + 10 if across > 0 else px - 10 - long), py + 11 * down
         crossed = np.interp(np.linspace(left, left + long, 9), *line, left=np.inf, right=np.inf).tolist()
         crossed += [] if data.level is None else [pixels(0, data.level[0])[1]]
         crossed += [y for x, y in others if left <= x <= left + long]
@@ -134,10 +120,7 @@ def _label_side(
         return is_inside and all(abs(y - middle) > 7 + _CLEAR_PX for y in crossed)
 
     beside = 1 if px + long + 10 < PLOT_PX else -1
-    apart = [side for side in (*_SIDES, (beside, 1)) if is_apart(*side)] or [(beside, 1)]
-    across, down = next((side for side in apart if is_free(*side)), apart[-1])
-    left, middle = place(across, down)
-    taken.append((left, left + long, middle))
+    across, down = next((side for side in _SIDES if is_free(*side)), (beside, 1))
     return {"align": "left" if across > 0 else "right", "dx": 10 * across, "dy": 11 * down}
 
 
@@ -169,13 +152,8 @@ def band_chart(
     if data.x_limit is not None:
         rule = chart_of([{"x": data.x_limit}]).mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink)
         layers.append(rule.encode(x=x))
-    taken: list[tuple[float, float, float]] = []
-    side = _label_side(data, data.design, data.label, height, taken)
+    side = _label_side(data, height)
     layers += point_layers(data.design, data.label, (x, y), palette, palette.accent, **side)
-    if data.other is not None:
-        side = _label_side(data, data.other[:2], data.other[2], height, taken)
-        colour = palette.stages["storage"]
-        layers += point_layers(data.other[:2], data.other[2], (x, y), palette, colour, is_main=False, **side)
     if data.published:
         runs = [dict(zip(("x", "value", "source"), run, strict=True)) for run in data.published]
         points = chart_of(runs).mark_point(filled=False, size=60, strokeWidth=1.2, color=palette.ink, opacity=1)
@@ -195,17 +173,14 @@ def point_layers(
     axes: tuple[alt.X, alt.Y],
     palette: Palette,
     colour: str,
-    *,
-    is_main: bool = True,
     **style: Any,
 ) -> list[Any]:
-    """A point with its text: filled and semibold for the design (``is_main``), hollow for an alternative."""
+    """A point with its text."""
     x, y = axes
     keys = [str(channel.shorthand).partition(":")[0] for channel in axes]
     point = chart_of([{keys[0]: at[0], keys[1]: at[1], "text": text}]).encode(x=x, y=y)
-    size = 85 if is_main else 60
-    dot = point.mark_point(filled=is_main, size=size, color=colour, opacity=1, strokeWidth=1.5)
-    texts = haloed(point.encode(text=alt.Text("text:N")), palette, colour, fontWeight=600 if is_main else 400, **style)
+    dot = point.mark_point(filled=True, size=85, color=colour, opacity=1, strokeWidth=1.5)
+    texts = haloed(point.encode(text=alt.Text("text:N")), palette, colour, fontWeight=600, **style)
     return [*texts, dot]
 
 

@@ -15,8 +15,6 @@ from sizer.sizing.result import WorkloadAnswer
 
 # Times that differ by less are the same.
 _SAME = 0.01
-# Two marks of one size stand apart from this difference on.
-_APART = 0.1
 # Sizes below this share of the design would stretch the axis until nothing else could be read.
 _SMALLEST_SHARE = 0.25
 
@@ -33,8 +31,7 @@ def accuracy_caption(answer: WorkloadAnswer) -> str:
 def accuracy_data(answer: WorkloadAnswer, n_gpus: int | None = None) -> BandChart | None:
     """Time to train against the number of GPUs, with its 90 % band.
 
-    Every size counts its first epoch cold. A second mark shows the design with every epoch as slow as the first one,
-    where that differs.
+    Every size counts its first epoch cold.
 
     ``answer``: its scaling tells the rate at every size. Epochs grow with the global batch where a recipe tells them.
     ``n_gpus``: GPUs of the design; default: the size of ``answer.scaling`` that has its rate. [-] None where the
@@ -45,8 +42,7 @@ def accuracy_data(answer: WorkloadAnswer, n_gpus: int | None = None) -> BandChar
     at = n_gpus if n_gpus is not None else design_gpus(answer)
     curve = _curve(answer)
     keep = curve.gpus >= _SMALLEST_SHARE * at
-    total, cold = answer.time.total_s, _all_cold_s(answer)
-    longest = max(float(curve.high[keep].max()), cold or 0.0)
+    total, longest = answer.time.total_s, float(curve.high[keep].max())
     factor, unit = time_unit(longest)
     target = answer.workload.target.time_to_train_s
     return BandChart(
@@ -62,7 +58,6 @@ def accuracy_data(answer: WorkloadAnswer, n_gpus: int | None = None) -> BandChar
         x_domain=(0.0, 1.03 * float(curve.gpus.max())),
         top=longest / factor * 1.06,
         level=None if target is None or target > 1.06 * longest else (target / factor, f"target {duration(target)}"),
-        other=None if cold is None else (float(at), cold / factor, f"{duration(cold)} if every epoch were cold"),
         counts_x=True,
     )
 
@@ -90,15 +85,6 @@ def _curve(answer: WorkloadAnswer) -> _Curve:
     assert time_s is not None  # asked of answers with a length
     gpus = np.atleast_1d(answer.scaling.n_gpus).astype(float)
     return _Curve(gpus, *(np.atleast_1d(end) for end in (time_s.value, time_s.low, time_s.high)))
-
-
-def _all_cold_s(answer: WorkloadAnswer) -> float | None:
-    """Length with every epoch as slow as the first; None where that is hardly different."""
-    assert answer.time is not None
-    time = answer.time
-    slower = max(float(time.epochs.value) - 1, 0.0) * (float(time.first_epoch_s.value) - float(time.epoch_s.value))
-    total = float(time.total_s.value)
-    return total + slower if slower > _APART * total else None
 
 
 def _how(answer: WorkloadAnswer) -> str:
