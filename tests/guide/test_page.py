@@ -111,7 +111,8 @@ def test_a_drawing_shrinks_to_a_page_that_it_would_leave_half_empty(above_mm, n_
     needs_engine()
     from sizer.guide.pdf.typeset import page_pdf
 
-    style = "@page { margin: 25mm; size: a4 } body, figure { margin: 0 } figure { break-inside: avoid } svg { display: block }"
+    style = "@page { margin: 25mm; size: a4 } body { margin: 0 } svg { display: block }"
+    style += "figure { margin: 0; break-inside: avoid }"
     drawn = '<svg viewBox="0 0 99 99" style="width: 100%; max-height: 150mm"><title>t</title></svg>'
     body = f'<div style="height: {above_mm}mm"></div><figure class="drawing">{drawn}</figure>'
     made = page_pdf(f"<html><head><title>t</title><style>{style}</style></head><body>{body}</body></html>")
