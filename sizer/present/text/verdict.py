@@ -196,6 +196,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     ``names_key``: the table of the request that states a measured rate is named.
     """
     design = result.design
+    names_key &= not design.bill.is_customer_copy
     expected = [answer.servers_at_even_odds for answer in design.workloads]
     known = [count for count in expected if count is not None]
     if not known or len(known) < len(expected) or result.maximum is not None or not _is_for_confidence(result):
@@ -223,7 +224,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
         answer.kind.trains_language or isinstance(answer.workload.dnn, CustomDnn) for answer in design.workloads
     )
     stated = ", stated as [[workload.measured]]," if can_state and names_key else ""
-    return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
+    return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} narrows it most."]
 
 
 def _one_fewer_text(result: SizingResult) -> str:
@@ -238,8 +239,8 @@ def _one_fewer_text(result: SizingResult) -> str:
     if chance < confidence - _NEARLY or share < _LARGE_STEP or cost is None or not isfinite(cost.expected):
         return ""
     saved = range_text(cost.currency, cost.expected * share, cost.expected * share)
-    reach = by_count(count, "One server meets", f"{grouped(count)} servers meet")
-    return f" {reach} the target with {probability_text(chance)} and cost {saved} less."
+    reach, costs = ("One server meets", "costs") if count == 1 else (f"{grouped(count)} servers meet", "cost")
+    return f" {reach} the target with {probability_text(chance)} probability and {costs} {saved} less."
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
