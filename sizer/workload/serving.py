@@ -164,6 +164,11 @@ class ServingWork:
         return self.input_tokens if self.is_embedding else self.output_tokens
 
     @property
+    def held(self) -> str:
+        """What memory holds of the requests in flight."""
+        return "texts" if self.is_embedding else "keys and values"
+
+    @property
     def priced(self) -> str:
         """Name of these tokens."""
         return "input tokens" if self.is_embedding else "output tokens"

@@ -547,22 +547,12 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     )
     again = "In the same run read the"
     basis = "90\u202f% interval of published serving runs"
-    latencies = (
-        (
-            "first-token",
-            "time to the first token",
-            found.ttft_percentile_s,
-            work.first_token_s,
-            found.first_token_chance,
-        ),
-        ("later-tokens", "time of each later token", found.tpot_percentile_s, work.token_s, found.token_chance),
-    )
-    for key, what, expected, limit, chance in latencies if work.first_token_s is not None else ():
+    for key, what, _, expected, limit, chance in found.latencies if work.first_token_s is not None else ():
         criterion = most(float(expected.high), "s", limit)
         yield AcceptanceTest(
             key,
             "training",
-            f"{run} {what}, {work.percentile}th percentile.",
+            f"{run} time {'to the' if key == 'first-token' else 'of'} {what}, {work.percentile}th percentile.",
             interval(expected, "s"),
             criterion.text,
             basis if limit is None else f"limit of the request; {_odds(chance)}",
@@ -571,14 +561,17 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         )
         run = again  # described once
     if cached and found.replicas > 1:
-        share = words.percent(work.prefix_cached)
+        share = 100 * work.prefix_cached
+        # The first request of each prefix finds nothing.
+        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - _test_prefixes(found) / count))
         yield AcceptanceTest(
             "session-affinity",
             "training",
             f"{run} tokens found in the prefix cache of each replica.",
-            f"{share} of all tokens in",
-            f"at least {words.percent(0.9 * work.prefix_cached)}, and each session at one replica",
-            "share of the request, less a tenth for first prompts; assumed",
+            f"{si(hits.expected, '%')} of all tokens in",
+            f"{hits.text}, and each session at one replica",
+            f"{si(share, '%')} of the request, less a tenth for first prompts; assumed",
+            criterion=hits,
         )
     rate_s = answer.throughput
     criterion = least(float(rate_s.low), unit, answer.required_samples_per_s, expected=float(rate_s.value))
@@ -597,12 +590,29 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
 
 # Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. A choice of ours.
 _LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
+# Share of the cached tokens that a test must find, and requests of each prefix, of which the first finds nothing.
+_LEAST_HITS, _REQUESTS_A_PREFIX = 0.9, 20
+
+
+def _least_requests(found: ServingAnswer) -> int:
+    beyond = _LEAST_BEYOND / (1 - found.work.percentile / 100)
+    return math.ceil(max(_LEAST_TEST_S * found.served_per_s, beyond))
+
+
+def _test_prefixes(found: ServingAnswer) -> int:
+    """Different prefixes of a load test: those of all sessions, as far as each comes often enough.
+
+    One prefix for all requests would be found in the cache however small it is.
+    """
+    sessions = max(found.sessions_stored if found.work.people is None else found.active_users or 1.0, 1.0)
+    return max(1, min(round(sessions), _least_requests(found) // _REQUESTS_A_PREFIX))
 
 
 def load_test_requests(found: ServingAnswer) -> int:
-    """Requests of a load test."""
-    beyond = _LEAST_BEYOND / (1 - found.work.percentile / 100)
-    return math.ceil(max(_LEAST_TEST_S * found.served_per_s, beyond))
+    """Requests of a load test; of each prefix as many, since the generator drops what is left over."""
+    least_count = _least_requests(found)
+    each = _test_prefixes(found) if found.work.prefix_cached else 1
+    return math.ceil(least_count / each) * each
 
 
 def load_test_options(found: ServingAnswer) -> Iterator[str]:
@@ -610,9 +620,7 @@ def load_test_options(found: ServingAnswer) -> Iterator[str]:
     work = found.work
     cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
     if cached:
-        # One prefix for all requests would be found in the cache however small it is.
-        sessions = max(found.sessions_stored if work.people is None else found.active_users or 1.0, 1.0)
-        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f}"
+        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_test_prefixes(found)}"
         yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
         yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"
     else:

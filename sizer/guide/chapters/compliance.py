@@ -112,10 +112,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
 def _latencies(answer: WorkloadAnswer, name: str, is_late: bool) -> Iterator[Requirement]:
     """Limits of latency, each with its probability; kept less surely than asked they are not met, or a condition."""
     work, found = answer.served.work, answer.served
-    for what, limit, time_s, chance in (
-        ("first token", work.first_token_s, found.ttft_percentile_s, found.first_token_chance),
-        ("each later token", work.token_s, found.tpot_percentile_s, found.token_chance),
-    ):
+    for _, what, _, time_s, limit, chance in found.latencies:
         if limit is not None and chance is not None:
             text = f"{name}{what} within {stated(limit, 's')} for {work.percentile}{NARROW_SPACE}% of the requests"
             design = f"{words.estimate(time_s, 's')}, probability {words.chance(chance)}"

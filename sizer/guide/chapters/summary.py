@@ -96,7 +96,9 @@ def options_table(context: GuideContext) -> Table:
     """Options side by side."""
     compared = options(context)
     is_brief = len(compared) > 1 or _is_brief(context)
-    listed = [dict(_option_rows(context, option, is_brief)) for _, option in compared]
+    pairs = [list(_option_rows(context, option, is_brief)) for _, option in compared]
+    listed = [dict(one) for one in pairs]
+    assert [len(one) for one in listed] == [len(one) for one in pairs]  # every label stands for one figure
     found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
     rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
@@ -317,9 +319,10 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     rows = [row("Throughput", throughput_text(answer), name or answer.dnn.name)]
     if not answer.kind.reads_data and not is_brief:
         found = answer.served
-        which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
-        rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))
-        rows.append(row("Each later token", words.estimate(found.tpot_percentile_s, "s"), which))
+        at = f"{f'{name}, ' if name else ''}at {'the asked load' if found.load == 'asked' else 'most'}"
+        for one in found.latencies:
+            label = words.capital(f"{one.name}, {found.work.percentile}th percentile")
+            rows.append(row(label, words.estimate(one.at_percentile, "s"), at))
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:
