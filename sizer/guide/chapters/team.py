@@ -1,12 +1,11 @@
 """Chapter on the team: its jobs, their queue wait, their reads, and GPU utilization."""
 
-from math import isfinite
 from typing import Any
 
 from sizer.base.quantities import by_count, duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.text.money import range_text
+from sizer.present.text.money import servers_price_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import (
     NEGLIGIBLE_SHARE,
@@ -76,11 +75,9 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
-    both, cost = context.servers_of_runs + team.n_servers_for_waits, design.cost
-    money = ""
-    if cost is not None and isfinite(cost.expected) and design.servers_bought:
-        amount = cost.expected * (both - design.n_servers) / design.servers_bought
-        money = f", {range_text(cost.currency, amount, amount)} more by their share of the price"
+    both = context.servers_of_runs + team.n_servers_for_waits
+    price = servers_price_text(context.result, both - design.n_servers)
+    money = f", {price} more for the servers alone" if price else ""
     wait = f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}"
     return wait, f"{grouped(both)} servers hold both at once{money}"
 

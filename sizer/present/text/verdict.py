@@ -35,6 +35,7 @@ from sizer.present.text.money import (
     price_range_text,
     range_text,
     savings_text,
+    servers_price_text,
     tie_text,
 )
 from sizer.present.text.serving import (
@@ -204,16 +205,15 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     more = min(design.n_servers - least, design.servers_bought)
     if more < 1:
         return []
-    money = ""
-    if design.cost is not None and isfinite(design.cost.expected) and design.cost.expected > 0:
-        amount = design.cost.expected * more / design.servers_bought
-        money = f", {range_text(design.cost.currency, amount, amount)} by their share of the price,"
+    price = servers_price_text(result, more)
+    money = f", {price} for the servers alone," if price else ""
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
     others = f"{grouped(more)} of the {grouped(design.n_servers)} servers{money}"
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
-    chance = "" if odds is None else f" ({probability_text(odds)})"
+    asked = probability_text(result.request.confidence)
+    chance = "" if odds is None else f" ({probability_text(odds)} confidence; {asked} was requested)"
     what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
-    text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result)}"
+    text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result, least)}"
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if design.only_serves:
@@ -226,20 +226,20 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
 
 
-def _one_fewer_text(result: SizingResult) -> str:
-    """What one server fewer saves and how surely it meets the target, where that is nearly as surely as asked."""
+def _one_fewer_text(result: SizingResult, least: int) -> str:
+    """How surely one server fewer meets the target, where nearly as asked and not told as ``least`` servers before."""
     design, confidence = result.design, result.request.confidence
     fewer = [answer.smaller[0] for answer in design.workloads if answer.smaller]
     chances = [one.probability for one in fewer if one.probability is not None]
     if len(chances) < len(design.workloads) or design.servers_bought < 2:
         return ""
-    chance, cost, count = float(np.prod(chances)), design.cost, fewer[0].n_servers
-    share = 1 / design.servers_bought
-    if chance < confidence - _NEARLY or share < _LARGE_STEP or cost is None or not isfinite(cost.expected):
+    chance, count, price = float(np.prod(chances)), fewer[0].n_servers, servers_price_text(result, 1)
+    if chance < confidence - _NEARLY or 1 / design.servers_bought < _LARGE_STEP or count == least or not price:
         return ""
-    saved = range_text(cost.currency, cost.expected * share, cost.expected * share)
     reach = by_count(count, "One server meets", f"{grouped(count)} servers meet")
-    return f" {reach} the target with {probability_text(chance)} and cost {saved} less."
+    return (
+        f" {reach} the target with {probability_text(chance)} probability and saves {price}."
+    )
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
@@ -618,8 +618,7 @@ def _tokens_time_text(answer: WorkloadAnswer) -> str:
         return ""
     value, low, high = answer.time.total_s
     interval = f"90\u202f% interval {duration(low, value)} to {duration(high, value)}"
-    tokens = float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes
-    return f"; {tokens_text(tokens)} take {duration(value)} ({interval})"
+    return f"; {tokens_text(answer.samples_trained)} take {duration(value)} ({interval})"
 
 
 def _cluster_text(result: SizingResult) -> str:
