@@ -110,11 +110,16 @@ def options_table(context: GuideContext) -> Table:
         spare = ", one server in reserve"
         reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
-        notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
+        few = " (for what one of them leaves without power, see the decisions)"
+        feeds = f"two feeds{few if few_supplies_text(context.built.design.plan) else ''}"
+        notes.append(f"“As we would build it”: {sure}{feeds}{reserve}{heads}.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
-        notes.append(f"“{compared[-1][0]}”: built likewise, of parts on sale that the request excludes.")
+        both = (context.on_sale, context.built or compared[0][1])
+        has_reserves, others_have = ((one.has_spare_server, _heads(one.design) > 0) for one in both)
+        likewise = "built likewise, " if has_reserves == others_have else ""
+        notes.append(f"“{compared[-1][0]}”: {likewise}of parts on sale that the request excludes.")
     return fact_table(
         "options",
         "Options",

@@ -237,9 +237,7 @@ def _one_fewer_text(result: SizingResult, least: int) -> str:
     if chance < confidence - _NEARLY or 1 / design.servers_bought < _LARGE_STEP or count == least or not price:
         return ""
     reach = by_count(count, "One server meets", f"{grouped(count)} servers meet")
-    return (
-        f" {reach} the target with {probability_text(chance)} probability and saves {price}."
-    )
+    return f" {reach} the target with {probability_text(chance)} probability and saves {price}."
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
