@@ -17,7 +17,7 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import words
 from sizer.present.bill_tables import CATEGORY_TITLES
 from sizer.present.facts.storage_tiers import system_name, tier_label
-from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.bill_warnings import bill_warning_sentences, excluded_text
 from sizer.present.text.money import price_basis_text, price_range_text
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import SizingResult, WorkloadAnswer
@@ -310,7 +310,6 @@ WIDTHS = (34, 26, 22, 62)
 _ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
 _DISCLAIMERS = (
     "Budgetary and not binding: a binding offer needs quotes of the vendors.",
-    "Taxes, freight, duties, installation on site and electricity are not included.",
     "Performance is projected from published measurements. It is stated with an interval and not guaranteed.",
     _ON_PRICES,
     "Part numbers are as of the dates of their sources. Check them in the vendor's configurator before ordering.",
@@ -358,7 +357,7 @@ def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillC
     row = _terms(sheets, sheet, row + 1, bill, cells)
     conditions = tuple(
         "Prices and availability may change without notice." if bill.is_customer_copy and text == _ON_PRICES else text
-        for text in _DISCLAIMERS
+        for text in (_DISCLAIMERS[0], excluded_text(bill), *_DISCLAIMERS[1:])
     )
     for head, texts in (("Warnings", bill_warning_sentences(bill.warnings)), ("Conditions", conditions)):
         if texts:

@@ -12,8 +12,14 @@ from sizer.physical.plan import Plan
 from sizer.physical.quantities import Equipment, ExistingUse
 from sizer.physical.racks.feed_loads import FeedLoad
 from sizer.physical.racks.feeds import FeedKind
+from sizer.physical.roles import NetworkRole
 from sizer.present.words import listed, plural, sentence, spelled
 from sizer.workload.optional_tables import FeedRedundancy
+
+
+def network_name(role: NetworkRole) -> str:
+    """A network inside a sentence."""
+    return {NetworkRole.IN_BAND: "in-band network", NetworkRole.MANAGEMENT: "management network"}.get(role, str(role))
 
 
 def _storage_ratio(ratio: float) -> str:
@@ -63,6 +69,10 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.SHARED_WITH_BMC: lambda: (
         "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is "
         "out of scope"
+    ),
+    PlanNoteKind.BMC_ALONE: lambda network: (
+        f"of each server the BMC alone is on it; deployment, scheduler and log-ins use the {network_name(network)} "
+        "(assumption), and the uplink to the customer's LAN is out of scope"
     ),
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),

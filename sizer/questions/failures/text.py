@@ -43,6 +43,7 @@ _TITLES = {
     "gateway": "One gateway fails",
     "gateway-uplink": "One uplink of the gateway fails",
     "back-end-switch": "One back-end switch fails",
+    "in-band-switch": "One in-band switch fails",
     "management-switch": "A management switch fails",
     "head": "The head node fails",
     "subnet-manager": "The subnet manager stops",
@@ -70,6 +71,7 @@ _REMEDIES = {
     "gateway-uplink": _CABLE,
     "gateway": "Replace the gateway and load its saved configuration; only a second gateway would take over.",
     "back-end-switch": "Have the vendor replace the switch.",
+    "in-band-switch": _SPARE_SWITCH,
     "management-switch": "Replace the switch.",
     "head": "Restore it from its backup; keep a backup.",
     "subnet-manager": "Restart it; run a second one on another switch or on the head node.",
@@ -79,6 +81,8 @@ _REMEDIES = {
 ENGINEERING_JUDGEMENT = "Engineering judgement."
 _UNAFFECTED = {
     "back-end-switch": ("The storage nodes use the other internal network; the effect on their rate is not published."),
+    "in-band-switch": "Every server keeps its port on the other switch of the pair; jobs and scheduler continue. "
+    "Engineering judgement.",
     "management-switch": "Files use another network, so the job continues; monitoring stops. Engineering judgement.",
     "head": "Running jobs continue; new jobs and log-ins wait until it is restored. Engineering judgement.",
     "subnet-manager": ("Active links keep their routes; a port that comes up gets none. Engineering judgement."),
@@ -86,6 +90,11 @@ _UNAFFECTED = {
 _UNMANAGED_CLUSTER = (
     "GPU traffic and files use other networks, so running jobs continue. The scheduler gets no reports from the "
     "servers; deployment and monitoring stop. Engineering judgement."
+)
+
+_OUT_OF_BAND_LOST = (
+    "Jobs, scheduler and deployment continue on the in-band network; baseboard controllers and rack PDUs cannot be "
+    "reached. Engineering judgement."
 )
 
 
@@ -125,6 +134,8 @@ def effect_text(case: FailureCase) -> str:
                 "The time that it takes is not published."
             )
         case JobsContinue():
+            if case.key == "management-switch" and case.effect.has_in_band:
+                return _OUT_OF_BAND_LOST
             is_cluster = case.key == "management-switch" and case.effect.n_servers > 1
             return _UNMANAGED_CLUSTER if is_cluster else _UNAFFECTED[case.key]
 
