@@ -46,7 +46,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs": needs(context),
         "options": options_table(context),
-        "existing": existing_text(context.design.existing) if context.design.existing is not None else "",
+        "existing": existing_text(context.design.existing, context.design.plan),
         "confidence": [
             *_confidence(context),
             *measure_texts(context.result, names_key=False),

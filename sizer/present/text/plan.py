@@ -333,16 +333,17 @@ def fabric_text(fabric: SingleFabric) -> str:
     )
 
 
-def existing_text(use: ExistingUse | None) -> str:
+def existing_text(use: ExistingUse | None, plan: Plan) -> str:
     """What the design uses, adds and leaves idle, in one sentence; "" where nothing is there."""
+    racks = [f"{rack.name} for {plural(len(rack.devices), 'device')}" for rack in plan.racks if rack.is_existing]
     if use is None:
-        return ""
-    parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
+        return f"Of the existing equipment the design uses {listed(racks)}." if racks else ""
+    parts = [f"adds {listed(_equipment(use.added))}" if use.added else "adds no server, storage or switch"]
     if use.idle:
-        parts.append(f"leaves {_all_equipment(use.idle)} idle")
-    taken = f"uses {_all_equipment(use.used)}" if use.used else "uses none"
+        parts.append(f"leaves {listed(_equipment(use.idle))} idle")
+    taken = f"uses {listed([*_equipment(use.used), *racks])}" if use.used or racks else "uses none"
     return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
 
 
-def _all_equipment(equipment: Sequence[Equipment]) -> str:
-    return listed([f"{grouped(one.count)} × {one.name}" for one in equipment])
+def _equipment(equipment: Sequence[Equipment]) -> list[str]:
+    return [f"{grouped(one.count)} × {one.name}" for one in equipment]
