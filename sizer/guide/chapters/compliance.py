@@ -15,7 +15,7 @@ from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import ONE_LOST, amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.limits import Requirement, checked, limit_requirements
-from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
+from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text, unknown_feeds_text
 from sizer.present.text.serving import token_cost
 from sizer.questions.failures.text import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
@@ -258,6 +258,7 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
                 for count, name, load in zip(feed_counts(loads), feed_names(loads), loads, strict=True)
             )
             text = f"{'; '.join(carried)} after the loss of a feed{missing}"
+            few = "; ".join(filter(None, (few, unknown_feeds_text(context.design.plan))))
             text += f"; {few}" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met

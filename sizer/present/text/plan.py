@@ -178,6 +178,14 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
+def unknown_feeds_text(plan: Plan) -> str:
+    """Racks that hold devices and whose feeds are not stated, as a clause; "" without such beside others."""
+    racks = [rack.name for rack in plan.racks if rack.devices and not rack.feeds]
+    if not racks or len(racks) == len(plan.racks):
+        return ""
+    return f"the feeds of {listed(racks)} are not stated"
+
+
 def feed_names(loads: Sequence[FeedLoad]) -> list[str]:
     """What one feed of each kind is called: "PDU", "power shelf", "inlet of the XDU1350"; PDUs by their ratings."""
     kinds = Counter((load.kind, load.device) for load in loads)
@@ -259,20 +267,25 @@ def feeds_sentence(plan: Plan, *, with_remedies: bool = True) -> str:
         unknown = listed([plan.catalog.device(item).name for item in items])
         text = f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {unknown}"
         return " ".join(filter(None, (f"{text} is not published.", supplies and sentence(supplies), ways)))
+    open_ = unknown_feeds_text(plan)
+    open_ = f" Open: {open_}." if open_ and site != "N" else ""
     if few:
         carried = f"{'Either feed carries' if site == '2N' else 'All feeds of a rack but one carry'} the full rack load"
-        return f"{carried}, but {supplies}. {ways}".rstrip()
+        return f"{carried}, but {supplies}.{open_} {ways}".rstrip()
     if site != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (
             "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "
             "Confirm it before the feeds are ordered."
         )
     if site == "2N":
-        return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+        carried = (
+            "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+        )
+        return carried + open_
     if site == "N+1":
         return (
             "Each rack has one feed more than its load needs, so devices with inlets on several feeds tolerate the "
-            "loss of one."
+            f"loss of one.{open_}"
         )
     return "The feeds of a rack together carry its load. None is spare: a rack stops when one of them is lost."
 

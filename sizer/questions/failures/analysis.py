@@ -456,7 +456,7 @@ class FailureScenarios:
             return FeedLost(tuple(unpowered), unknown, few, loads, capacity, load_is_known=is_known)
 
         # Whether a device with too few supplies runs on depends on its load, as does whether a PDU carries it.
-        is_certain = is_known and not few
+        is_certain = is_known and not few and not unknown
         yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=is_certain)
 
     def _cooling(self) -> Iterator[FailureScenario]:

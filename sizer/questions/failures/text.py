@@ -233,7 +233,7 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
         f"single-corded devices lose power with their feed: {_named(lost.unpowered)}"
         if lost.unpowered
         else "all devices on the plan's feeds are dual-corded"
-        if lost.few_supplies
+        if lost.few_supplies or lost.unknown
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
     if lost.few_supplies:
