@@ -494,7 +494,7 @@ def _capacity(tier: StorageTier, storage: Storage, is_minimum: bool) -> Acceptan
     bound = tier.usable_bytes if tier.is_published else math.inf
     limit, note = tier.required_bytes, f"the {what}"
     if tier.is_published and (bought := _FILE_SYSTEM_SHARE * tier.usable_bytes) > limit:
-        limit, note = bought, f"{_FILE_SYSTEM_SHARE:.0%} of what is bought, assumed".replace("%", "\u202f%")
+        limit, note = bought, f"{_FILE_SYSTEM_SHARE:.0%} of the planned capacity, assumed".replace("%", "\u202f%")
     key, criterion = "usable-capacity", least(limit, "B", tier.required_bytes, bound)
     return AcceptanceTest(
         key if tier.content is not TierContent.WORKING_SET else f"{key}-fast-tier",

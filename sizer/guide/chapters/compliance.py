@@ -60,6 +60,10 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     for loss in context.tolerated_losses:
         failures = [failure for failure in context.failures if failure.loss == loss]
         text = f"Targets met after the loss of {ONE_LOST[loss]}"
+        if not failures and loss == "switch":
+            lan = "no switch in the design; the switches of the LAN that servers join are provided by others"
+            yield Requirement(text, lan, None, "risks")
+            continue
         if not failures:
             yield Requirement(text, "no such component in the design", True, "risks")
             continue

@@ -67,7 +67,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     result, design = context.result, context.design
     steps = []
     if values_to_confirm(result):
-        steps.append("Have the vendors confirm before the order what the appendix “Values to confirm” lists.")
+        who = "Have the vendors confirm before the order" if design.bill.bought else "Check on your equipment"
+        steps.append(f"{who} what the appendix “Values to confirm” lists.")
     deciding = settling_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
@@ -189,7 +190,9 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             yield Risk(
                 "Rate not confirmed by a published run",
                 ". ".join(words.sentence(text).rstrip(".") for text in lacking) + wide_interval_text(answer),
-                "measure the rate on one server, on loan if possible, before the order",
+                "measure the rate on one server, on loan if possible, before the order"
+                if design.servers_bought
+                else "measure the rate on your server",
             )
         if answer.probability is not None and answer.probability < 0.9:
             yield Risk(

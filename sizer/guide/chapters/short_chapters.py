@@ -54,7 +54,9 @@ def values(context: GuideContext) -> dict[str, Table]:
             74,
         ),
     )
-    caption = "Values without a published source: have the vendors confirm them before the order"
+    has_order = bool(context.design.bill.bought)
+    check = "have the vendors confirm them before the order" if has_order else "check them on your equipment"
+    caption = f"Values without a published source: {check}"
     found = values_to_confirm(context.result)
     return {"values": record_table("values", caption, found, fields, style="dense")}
 

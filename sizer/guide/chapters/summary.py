@@ -199,7 +199,9 @@ def _confidence(context: GuideContext) -> list[str]:
     told_of = (text(answer) for answer in context.answers for text in (evidence_warning, outside_text))
     warnings = [*dict.fromkeys(filter(None, told_of))]
     if warnings:
-        warnings.append("Before ordering, have the rate measured on such a server of the vendor or a cloud.")
+        has_own = not context.design.servers_bought
+        before = "Before ordering, have the rate measured on such a server of the vendor or a cloud."
+        warnings.append("Measure the rate on your server." if has_own else before)
     return [*told, *warnings]
 
 

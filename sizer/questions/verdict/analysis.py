@@ -245,7 +245,7 @@ def _simple_storage(evaluated: EvaluatedDesign) -> Claim:
         servers = f"{design.n_servers} × {design.platform.server.name}"
         found = f"Simplest storage that is enough for {si(data_bytes, 'B')} on {servers}: {name(kind)}."
         if kind not in SIMPLE_KINDS:
-            found += " Neither local drives nor one file server are enough."
+            found += " Neither local drives nor one file server are enough; a small system of that kind may be."
         how = (
             f"The design reads {si(reads, 'B/s')} in steady state. "
             f"{'; '.join(_storage_options(result, evaluated.catalog))}. Storage of unpublished rate counts as enough "

@@ -179,9 +179,7 @@ def _space_and_power(
         watts = carrying * platform.pdu.capacity_w.value
         if request.limits.rack_power_w is not None:
             watts = min(watts, racks * request.limits.rack_power_w)
-        limits.append(
-            CapacityLimit(LimitKind.POWER_FEEDS, tuple((drawn_w / watts).tolist()), is_gradual=False)
-        )
+        limits.append(CapacityLimit(LimitKind.POWER_FEEDS, tuple((drawn_w / watts).tolist()), is_gradual=False))
     return limits
 
 
