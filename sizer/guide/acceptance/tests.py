@@ -563,7 +563,7 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     if cached and found.replicas > 1:
         share = 100 * work.prefix_cached
         # The first request of each prefix finds nothing.
-        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - _test_prefixes(found) / count))
+        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - 1 / _load_test(found)[1]))
         yield AcceptanceTest(
             "session-affinity",
             "training",
@@ -594,25 +594,23 @@ _LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
 _LEAST_HITS, _REQUESTS_A_PREFIX = 0.9, 20
 
 
-def _least_requests(found: ServingAnswer) -> int:
-    beyond = _LEAST_BEYOND / (1 - found.work.percentile / 100)
-    return math.ceil(max(_LEAST_TEST_S * found.served_per_s, beyond))
+def _load_test(found: ServingAnswer) -> tuple[int, int]:
+    """Different prefixes of a load test and requests of each: the generator sends as many of every prefix.
 
-
-def _test_prefixes(found: ServingAnswer) -> int:
-    """Different prefixes of a load test: those of all sessions, as far as each comes often enough.
-
-    One prefix for all requests would be found in the cache however small it is.
+    The prefixes are those of all sessions as far as each comes often enough: one for all requests would be found in the
+    cache however small it is.
     """
+    count = math.ceil(max(_LEAST_TEST_S * found.served_per_s, _LEAST_BEYOND / (1 - found.work.percentile / 100)))
+    if not found.work.prefix_cached:
+        return count, 1
     sessions = max(found.sessions_stored if found.work.people is None else found.active_users or 1.0, 1.0)
-    return max(1, min(round(sessions), _least_requests(found) // _REQUESTS_A_PREFIX))
+    each = max(_REQUESTS_A_PREFIX, math.ceil(count / sessions))
+    return math.ceil(count / each), each
 
 
 def load_test_requests(found: ServingAnswer) -> int:
-    """Requests of a load test; of each prefix as many, since the generator drops what is left over."""
-    least_count = _least_requests(found)
-    each = _test_prefixes(found) if found.work.prefix_cached else 1
-    return math.ceil(least_count / each) * each
+    """Requests of a load test."""
+    return math.prod(_load_test(found))
 
 
 def load_test_options(found: ServingAnswer) -> Iterator[str]:
@@ -620,7 +618,7 @@ def load_test_options(found: ServingAnswer) -> Iterator[str]:
     work = found.work
     cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
     if cached:
-        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_test_prefixes(found)}"
+        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_load_test(found)[0]}"
         yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
         yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"
     else:

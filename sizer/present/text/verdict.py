@@ -77,9 +77,6 @@ from sizer.workload.team import Team
 _IN_PROPORTION = 1.95
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
 _WORTH_TRYING = 0.5
-# A design of one server fewer is told where it misses the confidence asked by no more than this, and where a server is
-# this share of the price. Choices of ours.
-_NEARLY, _LARGE_STEP = 0.1, 0.1
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -213,7 +210,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     asked = probability_text(result.request.confidence)
     chance = "" if odds is None else f" ({probability_text(odds)} confidence; {asked} was requested)"
     what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
-    text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result, least)}"
+    text = f"At the expected rate {enough} enough{chance}; {what}."
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if design.only_serves:
@@ -224,20 +221,6 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     )
     stated = ", stated as [[workload.measured]]," if can_state and names_key else ""
     return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} reduces it most."]
-
-
-def _one_fewer_text(result: SizingResult, least: int) -> str:
-    """How surely one server fewer meets the target, where nearly as asked and not told as ``least`` servers before."""
-    design, confidence = result.design, result.request.confidence
-    fewer = [answer.smaller[0] for answer in design.workloads if answer.smaller]
-    chances = [one.probability for one in fewer if one.probability is not None]
-    if len(chances) < len(design.workloads) or design.servers_bought < 2:
-        return ""
-    chance, count, price = float(np.prod(chances)), fewer[0].n_servers, servers_price_text(result, 1)
-    if chance < confidence - _NEARLY or 1 / design.servers_bought < _LARGE_STEP or count == least or not price:
-        return ""
-    reach = by_count(count, "One server meets", f"{grouped(count)} servers meet")
-    return f" {reach} the target with {probability_text(chance)} probability and saves {price}."
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
