@@ -108,6 +108,11 @@ def range_text(currency: str, low: float, high: float) -> str:
     return text if len(ends) > 1 else f"about {text}"
 
 
+def is_free(design: DesignAnswer) -> bool:
+    """Whether nothing that costs is bought."""
+    return design.cost is not None and design.cost.high == 0
+
+
 def servers_price_text(result: SizingResult, count: int) -> str:
     """What so many of the GPU servers cost by their lines of the bill; "" where none is bought or nobody says."""
     design = result.design

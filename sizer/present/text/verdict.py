@@ -30,6 +30,7 @@ from sizer.present.text.design_size import asked_target_text, binding_text, high
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
+    is_free,
     least_cost_text,
     owned,
     price_range_text,
@@ -623,8 +624,7 @@ def _met_text(design: DesignAnswer) -> str:
 def _price_text(design: DesignAnswer) -> str:
     """What it costs; "" where nobody says, or nothing is bought."""
     price = price_range_text(design)
-    is_free = design.cost is not None and design.cost.high == 0
-    return "" if is_free or price == words.TO_BE_QUOTED else f", {price}"
+    return "" if is_free(design) or price == words.TO_BE_QUOTED else f", {price}"
 
 
 def even_odds_text(design: DesignAnswer) -> str:
