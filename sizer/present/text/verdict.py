@@ -208,8 +208,7 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
     others = f"{grouped(more)} of the {grouped(design.n_servers)} servers{money}"
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
-    asked = probability_text(result.request.confidence)
-    chance = "" if odds is None else f" ({probability_text(odds)} confidence; {asked} was requested)"
+    chance = "" if odds is None else f" ({probability_text(odds)})"
     what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
     text = f"At the expected rate {enough} enough{chance}; {what}."
     if any(answer.workload.measured for answer in design.workloads):
