@@ -442,7 +442,7 @@ class Storage(Device):
     stripe_data: Sourced[items.Count] | None = None
     stripe_data_max: Sourced[items.Count] | None = None
     stripe_parity: Sourced[items.CountOrZero] | None = None
-    # Of a node that is an appliance: each takes over the drives of the other when it fails.
+    # Of a node that is an appliance, or of a chassis whose nodes they are: each takes over the drives of the other.
     controllers: Sourced[items.Count] | None = None
     hot_spare_nodes: Sourced[items.CountOrZero] | None = None  # at min_nodes
     hot_spare_nodes_above_min: Sourced[items.CountOrZero] | None = None  # with more servers than min_nodes

@@ -26,6 +26,7 @@ from sizer.guide.chapters import growth as growth_chapter
 from sizer.guide.chapters import risks as risks_chapter
 from sizer.guide.chapters import summary
 from sizer.guide.chapters import team as team_chapter
+from sizer.guide.chapters.compliance import requirements
 from sizer.guide.chapters.requirements import conditions_table
 from sizer.guide.context import GuideContext, guide_context
 from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, footer, key_figures, kind_name
@@ -414,19 +415,21 @@ def risks(context: GuideContext) -> Slide:
         columns = (SlideColumn((brief,), 58), SlideColumn((steps,), 42))
     return Slide(
         topic="Risks and next steps",
-        title=_risk_finding(table, len(to_decide)),
+        title=_risk_finding(context, table),
         columns=columns,
         notes=notes(context, result_text.reason(context.result)),
     )
 
 
-def _risk_finding(table: Table | None, n_decisions: int) -> str:
-    if table is None:
-        if not n_decisions:
-            return "Install and accept: nothing is left to decide"
-        what = words.plural_of(n_decisions, "decision")
-        return f"{words.capital(words.spelled(n_decisions))} {what} before the order, then installation and acceptance"
-    names = [words.inside_sentence(one.cells[0].text) for one in table.rows]
+def _risk_finding(context: GuideContext, table: Table | None) -> str:
+    rows = () if table is None else table.rows
+    names = [words.inside_sentence(one.cells[0].text) for one in rows]
+    if not names and any(one.is_met is not True for one in requirements(context)):
+        return "To be settled before the order: the open requirements"
+    if not names:
+        quotes = context.design.bill.n_unpriced
+        order = f"{words.plural(quotes, 'quote')} to come, then order" if quotes else "Order"
+        return f"{order}, install and accept"
     kinds = list(dict.fromkeys(names))
     count = len(names)
     first = kinds if len(kinds) <= _NAMED_RISKS else [*kinds[: _NAMED_RISKS - 1], "others"]

@@ -12,6 +12,7 @@ from sizer.present.text.calibration import NOT_PREDICTED, compared_time_s
 from sizer.present.text.money import price_range_text, price_text
 from sizer.present.text.serving import people_text
 from sizer.sizing.result import SizingResult
+from sizer.workload.resolve import CUSTOM
 
 LEGAL_NOTICE = (
     "Computed from published data. Performance is projected with an interval and is not guaranteed; "
@@ -74,11 +75,13 @@ def key_figures(result: SizingResult) -> list[tuple[str, str]]:
         speed = (f"{speed[0]}, {words.shortened(first.workload.name)}", speed[1])
     racks = design.quantities.n_racks
     place = (words.plural_of(racks, "rack"), grouped(racks))
+    stated = design.platform.server.power_max_w or design.platform.server.power_high_w
+    is_assumed = stated is not None and stated.basis == "assumed" and stated.source != CUSTOM
     return [
         speed,
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
         ("place", "at a desk") if design.is_workstation else place,
-        ("maximum power", result_text.power(design)),
+        ("maximum power, the servers' assumed" if is_assumed else "maximum power", result_text.power(design)),
     ]
 
 

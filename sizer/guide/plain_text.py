@@ -110,7 +110,7 @@ def projection_text(design: DesignAnswer) -> str:
 
 
 def _existing(design: DesignAnswer) -> list[str]:
-    return [existing_text(design.existing, design.plan)] if design.existing is not None else []
+    return [*filter(None, [existing_text(design.existing, design.plan)])]
 
 
 def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:

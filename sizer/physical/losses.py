@@ -22,8 +22,7 @@ _RAID_DRIVES = {"0": 0, "1": 1, "5": 1, "6": 2, "10": 1, "50": 1, "60": 2}
 def nodes_survived(storage: Storage) -> int | None:
     """Nodes that may be lost at once without loss of data; None where no source says. [-]
 
-    Stripes of a software system lie on as many nodes as they have blocks, so it survives one node a parity block. No
-    parity between nodes tells nothing: an appliance protects its data inside, a pair takes over each other's drives.
+    Stripes of a software system lie on as many nodes as they have blocks, so it survives one node a parity block.
 
     Examples
     --------
@@ -32,7 +31,7 @@ def nodes_survived(storage: Storage) -> int | None:
     [1, 2, None]
     """
     if storage.stripe_parity is not None:
-        return storage.stripe_parity.value or None
+        return storage.stripe_parity.value
     match = _onefs(storage)
     return int(match["nodes"]) if match is not None else None
 

@@ -106,7 +106,7 @@ class PlanNoteKind(Enum):
     GATEWAY_PORTS = "gateway-ports"  # ports of each storage node
     TWO_BACK_ENDS = "two-back-ends"
     SHARED_WITH_BMC = "shared-with-bmc"
-    BMC_ALONE = "bmc-alone"
+    BMC_ALONE = "bmc-alone"  # network that operating systems use
     DUAL_HOMED = "dual-homed"  # cables between the leaves of a pair
     UPLINKS_IN_BAND = "uplinks-in-band"  # uplinks of each switch
     STORAGE_RATIO = "storage-ratio"  # ratio of ports to uplinks towards the servers, leaves

@@ -29,7 +29,13 @@ from sizer.physical.allowed_parts import (
     why_none_error_text,
 )
 from sizer.physical.capacity import LEAST_USABLE_SHARE
-from sizer.physical.networks.ports import in_band_numbers, largest_group, nodes_of, storage_network_numbers
+from sizer.physical.networks.ports import (
+    in_band_numbers,
+    largest_group,
+    management_numbers,
+    nodes_of,
+    storage_network_numbers,
+)
 from sizer.physical.platform import FEW_SERVERS, Attachment, Platform, cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.racks.power import with_fitted_power
 from sizer.physical.racks.site_rules import SiteRules, site_rules
@@ -462,6 +468,12 @@ def _few_switches(
     elif platform.in_band_link is not None:
         ports = in_band_numbers(server).size
         networks.append(("in_band_switch", platform.in_band_switch, platform.in_band_link, ports, None, every))
+    # At 1 GbE a switch that is there does as well; none is smaller.
+    link = platform.management_link
+    made = [one for one in there if _is_made_for(one, link)]
+    networks.append(
+        ("management_switch", platform.management_switch, link, management_numbers(server).size, None, made)
+    )
     for name, switch, link, ports, also, switches in networks:
         if switch is None or not ports or switch in there:
             continue

@@ -95,8 +95,9 @@ def checkpoint_text(design: DesignAnswer, answer: WorkloadAnswer) -> str:
             f"{si(average, 'B/s')} on average"
         )
         if math.isfinite(kept.write_s):
-            share = words.percent(min(1.0, kept.write_s / (plan.interval_s + plan.blocked_s)))
-            first += f". The storage delivers {si(kept.write_bytes_per_s[0], 'B/s')}, so it writes {share} of the time"
+            first += (
+                f". The storage delivers {si(kept.write_bytes_per_s[0], 'B/s')}: one takes {duration(kept.write_s)}"
+            )
         parts = [f"{first}."]
     storage = design.platform.storage
     if not kept.write_is_published:
@@ -126,27 +127,36 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
     restart = RestartTimes(NOTICE_S, RESCHEDULE_S, WARM_UP_S)
     lost = words.percent(1 - share)
     while_it_runs = float(answer.running_throughput.value)
+    kept, waits = checkpoint_storage(design, job), job.checkpoints.waits
+    undone = f"at most {duration(_lost_work_s(answer, job))}: half an interval"
     each: list[tuple[str, str | Cell] | Row] = [
         ("Interruptions", _between(job)),
         *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),
         ("Checkpoint interval", _interval(answer, job)),
-        ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if job.checkpoints.waits else assumed)),
+        ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if waits else assumed)),
         (
             "Work lost at an interruption, on average",
-            f"{duration(_lost_work_s(answer, job))}: half an interval"
-            + ("" if job.checkpoints.waits else f" and a write of at most {duration(job.plan.write_s)}"),
+            undone if waits else f"{undone} and the time allowed for a write{_here(kept.write_s)}",
         ),
         ("Detection of a failure and restart", duration(restart.notice_s + restart.replace_s) + assumed),
         (
             "Loading the checkpoint, then warm-up",
-            Cell(f"at most {duration(plan.load_s)}, then {duration(restart.warm_up_s)}", cites=(restart.source,)),
+            Cell(
+                f"at most {duration(plan.load_s)}{_here(kept.restart_s)}, then {duration(restart.warm_up_s)}",
+                cites=(restart.source,),
+            ),
         ),
         ("Rate without and with interruptions", f"{_rate(while_it_runs, unit)}; {_rate(while_it_runs * share, unit)}"),
         ("Lost", f"{lost} of the time, {significant(plan.lost_hours_per_week * plan.gpus, 2)} GPU-hours a week"),
         ("Spare servers, if a repair takes a day", _spares_text(spares)),
-        row("Goodput", goodput_text(plan.goodput), kind="total"),
+        row("Goodput", f"{goodput_text(plan.goodput)}, with the times allowed", kind="total"),
     ]
     return fact_table(f"availability-{number}", "Availability and goodput", each)
+
+
+def _here(takes_s: float) -> str:
+    """What the storage of the design takes, of a time that is allowed; "" where no rate is known."""
+    return f" ({duration(takes_s)} here)" if math.isfinite(takes_s) and takes_s > 0 else ""
 
 
 def _spares_text(spares: SpareServers) -> str:

@@ -135,6 +135,8 @@ def price_note(bill: Bill) -> str:
         kind = "Net prices after the discounts shown, without taxes, freight and duties"
     elif bill.net_total.amount:
         kind = "List prices without taxes, freight, duties and discounts"
+    elif all(line.extended_net == 0 for line in bill.bought):
+        return "Nothing is bought."
     else:
         kind = "No line has a published price; the range is without taxes, freight and duties"
     valid = "" if bill.valid_until is None else f", valid until {words.date(bill.valid_until)}"

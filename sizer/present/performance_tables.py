@@ -178,25 +178,20 @@ def serving_tables(
 def latency_table(answer: WorkloadAnswer, number: int) -> Table | None:
     """Latencies at the load with their limits and the probability to keep them; None where nobody waits for tokens."""
     found = answer.served
-    work = found.work
-    records = [
-        ("First token", found.ttft_s, found.ttft_percentile_s, work.first_token_s, found.first_token_chance),
-        ("Each later token", found.tpot_s, found.tpot_percentile_s, work.token_s, found.token_chance),
-    ]
-    if work.output_tokens <= 1:
-        records.pop()
-    if work.is_embedding:
+    if not found.latencies:
         return None
     return record_table(
         f"latency-{number}",
         f"Latency at {'the asked load' if found.load == 'asked' else 'most'}",
-        records,
+        found.latencies,
         [
-            Field("Time", lambda one: one[0], width=18),
-            Field("Mean", lambda one: words.estimate(one[1], "s"), "right", 26),
-            Field(f"{work.percentile}th percentile", lambda one: words.estimate(one[2], "s"), "right", 28),
-            Field("Limit", lambda one: "none" if one[3] is None else stated(one[3], "s"), "right", 12),
-            Field("Kept with", lambda one: "–" if one[4] is None else probability_text(one[4]), "right", 16),
+            Field("Time", lambda one: words.capital(one.name), width=18),
+            Field("Mean", lambda one: words.estimate(one.mean, "s"), "right", 26),
+            Field(
+                f"{found.work.percentile}th percentile", lambda one: words.estimate(one.at_percentile, "s"), "right", 28
+            ),
+            Field("Limit", lambda one: "none" if one.limit_s is None else stated(one.limit_s, "s"), "right", 12),
+            Field("Kept with", lambda one: "–" if one.chance is None else probability_text(one.chance), "right", 16),
         ],
         note="In brackets: 90\u202f% intervals.",
     )
@@ -217,8 +212,8 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
                 lambda one: f"{one.served.replicas} × {words.plural(one.served.gpus_of_replica, 'GPU')}",
                 width=13,
             ),
-            Field("First token", lambda one: _token_time(one.served, one.served.ttft_percentile_s), "right", 11),
-            Field("Later tokens", lambda one: _token_time(one.served, one.served.tpot_percentile_s), "right", 12),
+            Field("First token", lambda one: _latency(one.served, 0), "right", 11),
+            Field("Later tokens", lambda one: _latency(one.served, 1), "right", 12),
             Field("Asked", lambda one: _asked(one.served), "right", 9),
             Field(
                 "At most", lambda one: words.estimate(one.served.requests_per_s, "requests/s", bare=True), "right", 18
@@ -228,8 +223,9 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
     )
 
 
-def _token_time(found: ServingAnswer, time_s: Estimate) -> str:
-    return "no tokens" if found.work.is_embedding else words.rounded(time_s, "s")
+def _latency(found: ServingAnswer, place: int) -> str:
+    shown = found.latencies[place : place + 1]
+    return words.rounded(shown[0].at_percentile, "s") if shown else "–"
 
 
 def _asked(found: ServingAnswer) -> str:

@@ -108,7 +108,9 @@ def _delivered(design: DesignAnswer) -> list[Row]:
     slow, fast = node_write_rates(platform)
     read = "not published" if node_read_rate(platform.storage) is None else _range(count, low, high, line)
     unknown = "not published" if platform.storage.test_write_bytes_per_s is None else "not published for these nodes"
-    written = unknown if write_rate_is_unknown(platform.storage) else _range(count, slow, fast, line)
+    written = _range(count, slow, fast, line) if math.isfinite(slow) else unknown
+    if written != unknown and write_rate_is_unknown(platform.storage):
+        written = f"{written} (assumed; {unknown})"
     return [row("The storage reads", read, "", ""), row("The storage writes", written, "", "")]
 
 

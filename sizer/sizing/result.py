@@ -345,6 +345,12 @@ class WorkloadAnswer(WorkloadFigures):
         return self.throughput.scaled(1 / self.job.plan.goodput[0] if self.job is not None and self.job.counts else 1.0)
 
     @property
+    def samples_trained(self) -> float:
+        """Samples of a whole training, each as often as it is read."""
+        assert self.time is not None  # asked of a workload with an end
+        return float(self.time.epochs.value) * self.dataset_bytes / self.sample_bytes
+
+    @property
     def is_one_epoch(self) -> bool:
         """Whether every sample is read once, so that no later epoch finds it in a cache."""
         return self.time is not None and float(self.time.epochs.high) <= 1

@@ -243,8 +243,8 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
             yield even_odds_text(design)
         for answer in design.late:
             yield from (f"This holds {one.text}." for one in conditions(design, answer))
-    if design.existing is not None:
-        yield existing_text(design.existing, design.plan)
+    if existing := existing_text(design.existing, design.plan):
+        yield existing
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]
     if is_customer_mode:
         return  # what other designs cost is no matter of a customer

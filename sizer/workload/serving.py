@@ -164,6 +164,11 @@ class ServingWork:
         return self.input_tokens if self.is_embedding else self.output_tokens
 
     @property
+    def held(self) -> str:
+        """What memory holds of the requests in flight."""
+        return "texts" if self.is_embedding else "keys and values"
+
+    @property
     def priced(self) -> str:
         """Name of these tokens."""
         return "input tokens" if self.is_embedding else "output tokens"
@@ -402,10 +407,10 @@ def at_night(works: Sequence[ServingWork], hours: int) -> tuple[int, tuple[Servi
 
 
 def _weight_bytes(precision: str, shape: TransformerShape, parameters: float) -> float:
-    """One copy of the weights: four-bit mixtures keep all but their routed experts in BF16. [B]"""
+    """One copy of the weights. Embeddings stay in BF16, of four-bit mixtures all but their routed experts. [B]"""
     stored = shape.published_in if precision == "mixed" else precision
     each = _STORED_WEIGHT_BYTES.get(stored or "", _WIDE_WEIGHT_BYTES)
-    wide = 0.0
+    wide = min(2.0 * shape.vocabulary * shape.hidden, parameters)
     if each < 1 and shape.experts > 1:
         routed = 3 * shape.hidden * (shape.expert_ffn or shape.ffn) * shape.experts
         wide = max(parameters - (shape.layers - shape.dense_layers) * routed, 0.0)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import grouped
 from sizer.present.text.verdict import _is_for_confidence, verdict_text
 from sizer.sizing.checks import Limit
 from sizer.sizing.reasons import Binding, BindingKind
@@ -26,8 +26,7 @@ def test_servers_for_doubt_are_told_where_a_measurement_would_settle_them() -> N
     for least in (n_servers // 2, n_servers - 1):
         assert "[[workload.measured]]" in text(least)
         assert f"{grouped(n_servers - least)} of the {grouped(n_servers)} servers" in text(least)
-    share = result.design.cost.expected * (n_servers - n_servers // 2) / n_servers
-    assert f"{significant(share / 1e6, 2)} million by their share of the price" in text(n_servers // 2)
+    assert "million for the servers alone" in text(n_servers // 2)
     assert "[[workload.measured]]" not in text(n_servers)
 
 

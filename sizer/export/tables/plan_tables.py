@@ -117,7 +117,7 @@ def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
     end first. UTF-8 with a byte-order mark. Text that a spreadsheet would calculate gets an apostrophe in front.
     """
     plan = result.design.plan
-    hosts = {device.name for device in plan.devices if device.category != "network"}
+    switches = {device.name for device in plan.devices if device.category == "network"}
     cables = [
         _Cable(link, tuple((catalog.item(item), quantity) for item, quantity in link.cable.items))
         for link in plan.connections
@@ -125,9 +125,9 @@ def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
     columns: tuple[SheetColumn[_Cable], ...] = (
         SheetColumn("Cable", lambda cable: cable.link.id),
         SheetColumn("Network", lambda cable: str(cable.link.network)),
-        *_end_columns("A", lambda cable: cable.link.a, hosts),
+        *_end_columns("A", lambda cable: cable.link.a, switches),
         SheetColumn("A-Cage", lambda cable: cable.cage(0)),
-        *_end_columns("Z", lambda cable: cable.link.z, hosts),
+        *_end_columns("Z", lambda cable: cable.link.z, {*switches, *(cable.link.z.device for cable in cables)}),
         SheetColumn("Z-Cage", lambda cable: cable.cage(1)),
         SheetColumn("Medium", lambda cable: _MEDIA.get(cable.link.medium, cable.link.medium)),
         SheetColumn("Speed", lambda cable: cable.link.kind.name),
@@ -178,13 +178,13 @@ def cable_summary(plan: Plan, catalog: Catalog) -> Sheet:
     return record_sheet("Cables", kinds, columns, (total, _COLOUR_NOTE))
 
 
-def _end_columns(side: str, end: Callable[[_Cable], End], hosts: set[str]) -> tuple[SheetColumn[_Cable], ...]:
+def _end_columns(side: str, end: Callable[[_Cable], End], switches: set[str]) -> tuple[SheetColumn[_Cable], ...]:
     """Columns of one end of a cable; "Switch" and "Host" are the types that cable validation tools know."""
     return (
         SheetColumn(f"{side}-Rack", lambda cable: end(cable).rack),
         Number(f"{side}-U", lambda cable: end(cable).unit or None),
         SheetColumn(f"{side}-Node Name", lambda cable: end(cable).device),
-        SheetColumn(f"{side}-Type", lambda cable: "Host" if end(cable).device in hosts else "Switch"),
+        SheetColumn(f"{side}-Type", lambda cable: "Switch" if end(cable).device in switches else "Host"),
         SheetColumn(f"{side}-Port", lambda cable: end(cable).port),
     )
 
@@ -213,7 +213,7 @@ def addresses_csv(result: SizingResult) -> bytes:
         SheetColumn("Device", lambda address: address.device),
         SheetColumn("Port", lambda address: address.port),
         SheetColumn("Network", lambda address: address.subnet),
-        Number("VLAN", lambda address: subnets[address.subnet].vlan),
+        Number("VLAN", lambda address: subnets[address.subnet].vlan or None),
         SheetColumn("Address", lambda address: str(address.address)),
         Number("Prefix length", lambda address: subnets[address.subnet].network.prefixlen),
         SheetColumn("Gateway", lambda address: str(subnets[address.subnet].gateway or "")),

@@ -357,7 +357,7 @@ def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillC
     row = _terms(sheets, sheet, row + 1, bill, cells)
     conditions = tuple(
         "Prices and availability may change without notice." if bill.is_customer_copy and text == _ON_PRICES else text
-        for text in (excluded_text(bill), *_DISCLAIMERS)
+        for text in (_DISCLAIMERS[0], excluded_text(bill), *_DISCLAIMERS[1:])
     )
     for head, texts in (("Warnings", bill_warning_sentences(bill.warnings)), ("Conditions", conditions)):
         if texts:

@@ -494,7 +494,7 @@ def _capacity(tier: StorageTier, storage: Storage, is_minimum: bool) -> Acceptan
     bound = tier.usable_bytes if tier.is_published else math.inf
     limit, note = tier.required_bytes, f"the {what}"
     if tier.is_published and (bought := _FILE_SYSTEM_SHARE * tier.usable_bytes) > limit:
-        limit, note = bought, f"{_FILE_SYSTEM_SHARE:.0%} of what is bought, assumed".replace("%", "\u202f%")
+        limit, note = bought, f"{_FILE_SYSTEM_SHARE:.0%} of the planned capacity, assumed".replace("%", "\u202f%")
     key, criterion = "usable-capacity", least(limit, "B", tier.required_bytes, bound)
     return AcceptanceTest(
         key if tier.content is not TierContent.WORKING_SET else f"{key}-fast-tier",
@@ -547,22 +547,12 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     )
     again = "In the same run read the"
     basis = "90\u202f% interval of published serving runs"
-    latencies = (
-        (
-            "first-token",
-            "time to the first token",
-            found.ttft_percentile_s,
-            work.first_token_s,
-            found.first_token_chance,
-        ),
-        ("later-tokens", "time of each later token", found.tpot_percentile_s, work.token_s, found.token_chance),
-    )
-    for key, what, expected, limit, chance in latencies if work.first_token_s is not None else ():
+    for key, what, _, expected, limit, chance in found.latencies if work.first_token_s is not None else ():
         criterion = most(float(expected.high), "s", limit)
         yield AcceptanceTest(
             key,
             "training",
-            f"{run} {what}, {work.percentile}th percentile.",
+            f"{run} time {'to the' if key == 'first-token' else 'of'} {what}, {work.percentile}th percentile.",
             interval(expected, "s"),
             criterion.text,
             basis if limit is None else f"limit of the request; {_odds(chance)}",
@@ -571,14 +561,17 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
         )
         run = again  # described once
     if cached and found.replicas > 1:
-        share = words.percent(work.prefix_cached)
+        share = 100 * work.prefix_cached
+        # The first request of each prefix finds nothing.
+        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - 1 / _load_test(found)[1]))
         yield AcceptanceTest(
             "session-affinity",
             "training",
             f"{run} tokens found in the prefix cache of each replica.",
-            f"{share} of all tokens in",
-            f"at least {words.percent(0.9 * work.prefix_cached)}, and each session at one replica",
-            "share of the request, less a tenth for first prompts; assumed",
+            f"{si(hits.expected, '%')} of all tokens in",
+            f"{hits.text}, and each session at one replica",
+            f"{si(share, '%')} of the request, less a tenth for first prompts; assumed",
+            criterion=hits,
         )
     rate_s = answer.throughput
     criterion = least(float(rate_s.low), unit, answer.required_samples_per_s, expected=float(rate_s.value))
@@ -595,15 +588,29 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
     )
 
 
-# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. Prompts of a session:
-# the first one is in no cache, and a tenth may be missing. Choices of ours.
-_LEAST_TEST_S, _LEAST_BEYOND, _PROMPTS_A_SESSION = 1800.0, 20, 20
+# Seconds of a load test, and requests beyond its percentile, at least: fewer tell no percentile. A choice of ours.
+_LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
+# Share of the cached tokens that a test must find, and requests of each prefix, of which the first finds nothing.
+_LEAST_HITS, _REQUESTS_A_PREFIX = 0.9, 20
+
+
+def _load_test(found: ServingAnswer) -> tuple[int, int]:
+    """Different prefixes of a load test and requests of each: the generator sends as many of every prefix.
+
+    The prefixes are those of all sessions as far as each comes often enough: one for all requests would be found in the
+    cache however small it is.
+    """
+    count = math.ceil(max(_LEAST_TEST_S * found.served_per_s, _LEAST_BEYOND / (1 - found.work.percentile / 100)))
+    if not found.work.prefix_cached:
+        return count, 1
+    sessions = max(found.sessions_stored if found.work.people is None else found.active_users or 1.0, 1.0)
+    each = max(_REQUESTS_A_PREFIX, math.ceil(count / sessions))
+    return math.ceil(count / each), each
 
 
 def load_test_requests(found: ServingAnswer) -> int:
     """Requests of a load test."""
-    beyond = _LEAST_BEYOND / (1 - found.work.percentile / 100)
-    return math.ceil(max(_LEAST_TEST_S * found.served_per_s, beyond))
+    return math.prod(_load_test(found))
 
 
 def load_test_options(found: ServingAnswer) -> Iterator[str]:
@@ -611,10 +618,7 @@ def load_test_options(found: ServingAnswer) -> Iterator[str]:
     work = found.work
     cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
     if cached:
-        # One prefix for all requests would be found in the cache however small it is.
-        sessions = found.sessions_stored if work.people is None else found.active_users or 1.0
-        sessions = max(min(sessions, load_test_requests(found) // _PROMPTS_A_SESSION), 1.0)
-        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {sessions:.0f}"
+        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_load_test(found)[0]}"
         yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
         yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"
     else:

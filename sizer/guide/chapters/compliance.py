@@ -15,7 +15,7 @@ from sizer.present.text.calibration import throughput_text, time_text
 from sizer.present.text.checks import ONE_LOST, amount_text, known_text, missing_text, open_text
 from sizer.present.text.design_size import asked_target_text
 from sizer.present.text.limits import Requirement, checked, limit_requirements
-from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text
+from sizer.present.text.plan import FEEDS_OF_RACKS, feed_counts, feed_names, few_supplies_text, unknown_feeds_text
 from sizer.present.text.serving import token_cost
 from sizer.questions.failures.text import targets_text
 from sizer.questions.growth.text import demand_text, recommendation
@@ -60,6 +60,10 @@ def requirements(context: GuideContext) -> Iterator[Requirement]:
     for loss in context.tolerated_losses:
         failures = [failure for failure in context.failures if failure.loss == loss]
         text = f"Targets met after the loss of {ONE_LOST[loss]}"
+        if not failures and loss == "switch":
+            lan = "no switch in the design; the switches of the LAN that servers join are provided by others"
+            yield Requirement(text, lan, None, "risks")
+            continue
         if not failures:
             yield Requirement(text, "no such component in the design", True, "risks")
             continue
@@ -112,10 +116,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
 def _latencies(answer: WorkloadAnswer, name: str, is_late: bool) -> Iterator[Requirement]:
     """Limits of latency, each with its probability; kept less surely than asked they are not met, or a condition."""
     work, found = answer.served.work, answer.served
-    for what, limit, time_s, chance in (
-        ("first token", work.first_token_s, found.ttft_percentile_s, found.first_token_chance),
-        ("each later token", work.token_s, found.tpot_percentile_s, found.token_chance),
-    ):
+    for _, what, _, time_s, limit, chance in found.latencies:
         if limit is not None and chance is not None:
             text = f"{name}{what} within {stated(limit, 's')} for {work.percentile}{NARROW_SPACE}% of the requests"
             design = f"{words.estimate(time_s, 's')}, probability {words.chance(chance)}"
@@ -262,6 +263,7 @@ def _feeds(context: GuideContext) -> Iterator[Requirement]:
                 for count, name, load in zip(feed_counts(loads), feed_names(loads), loads, strict=True)
             )
             text = f"{'; '.join(carried)} after the loss of a feed{missing}"
+            few = "; ".join(filter(None, (few, unknown_feeds_text(context.design.plan))))
             text += f"; {few}" if few else ""
             # Whether such a device stops or only runs slower is not published.
             is_met = None if few and check.result.is_met else check.result.is_met

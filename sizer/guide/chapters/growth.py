@@ -98,7 +98,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
 
 def _storage_nodes(design: DesignAnswer, tier: StorageTier, storage: Storage) -> tuple[str, str, str]:
     """Nodes of a tier, and what more of them take."""
-    _, most = node_limits(storage)
+    least, most = node_limits(storage)
     largest, flat = storage.max_nodes, storage.back_end_flat_nodes
     is_published = largest is not None and largest.basis != "assumed"
     # Tiers with the same back end are one cluster.
@@ -107,6 +107,8 @@ def _storage_nodes(design: DesignAnswer, tier: StorageTier, storage: Storage) ->
         for other in design.tiers
         if other.storage is not None and (other is tier or shares_back_end(storage, other.storage))
     )
+    if least == most == tier.nodes and largest is not None:
+        return tier_label(tier, "Storage nodes"), f"{grouped(most)} in use, all that a system has", "a second system"
     return (
         tier_label(tier, "Storage nodes"),
         f"{grouped(tier.nodes)} of {grouped(most)} in use"

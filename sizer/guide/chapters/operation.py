@@ -11,8 +11,11 @@ from sizer.calibrate.cases import link_level
 from sizer.guide.acceptance.tests import load_test_options
 from sizer.guide.context import GuideContext
 from sizer.guide.engineer.operation import phases_table
+from sizer.physical.networks.counts import in_band_role
 from sizer.physical.networks.ports import nodes_of
+from sizer.physical.roles import NetworkRole
 from sizer.present.text.layouts import recompute_text
+from sizer.present.text.plan import network_name
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Containers that their maker publishes by release with the test programs of collectives in them.
@@ -133,11 +136,17 @@ def _items(design: DesignAnswer) -> set[str]:
     return {part.item for part in design.quantities.components if int(part.quantity[0])}
 
 
+# Examples of interfaces of the networks that operating systems use where they have none of their own.
+_INTERFACES = {NetworkRole.STORAGE: "storage0", NetworkRole.COMPUTE: "fabric0"}
+
+
 def _collective_settings(design: DesignAnswer) -> Iterator[str]:
     kind = design.platform.fabric
     if design.n_servers < 2:
         return
-    yield "export NCCL_SOCKET_IFNAME=mgmt0      # interface of the in-band network, for start-up only"
+    network = in_band_role(design.platform)
+    name = _INTERFACES.get(network, "mgmt0").ljust(10)
+    yield f"export NCCL_SOCKET_IFNAME={name} # interface of the {network_name(network)}, for start-up only"
     if kind.is_infiniband:
         yield "export NCCL_IB_HCA=mlx5              # adapters of the compute fabric; storage adapters excluded with ^"
     elif link_level(kind.id).endswith("/rdma"):

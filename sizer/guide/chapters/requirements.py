@@ -40,10 +40,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
-        "is_maximum": result.maximum is not None,
         "is_one_rack": result.design.n_servers == 1,
-        "is_count": all(answer.workload.target.gpus_busy is not None for answer in context.answers)
-        or result.design.binding.is_no_rate,
         "advice": [words.sentence(text) for text in reason_texts(result)],
         "workloads": [
             workload_table(

@@ -18,13 +18,16 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
-from sizer.present.text.money import settling_text
+from sizer.present.text.money import is_free, settling_text
+from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
 from sizer.questions.failures.text import single_failures_table
 from sizer.questions.growth.text import late_purchase_text, late_purchases
 from sizer.questions.what_if.sensitivity import influence_table
 from sizer.sizing.result import WorkloadAnswer
+from sizer.sizing.stages.platform_columns import write_rate_is_unknown
+from sizer.sizing.stages.serving_rates import nearest_run
 
 # A chart of fewer bars says no more than a sentence.
 _LEAST_BARS = 3
@@ -64,7 +67,8 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     result, design = context.result, context.design
     steps = []
     if values_to_confirm(result):
-        steps.append("Have the vendors confirm before the order what the appendix “Values to confirm” lists.")
+        who = "Have the vendors confirm before the order" if not is_free(design) else "Check on your equipment"
+        steps.append(f"{who} what the appendix “Values to confirm” lists.")
     deciding = settling_text(result, with_amounts=False)
     # A customer is not sent to the vendors of designs that were not chosen.
     if deciding and not context.edition.is_customer_copy:
@@ -179,11 +183,16 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
         lacking = ["; ".join(note_texts(answer.unmeasured))] if answer.unmeasured else []
         if answer.kind.trains_language and not answer.trained.basis.all_three:
             lacking.append(basis_sentence(answer.trained))
+        if answer.serving is not None and nearest_run(answer.serving) is None:
+            gpu = design.platform.gpu.name
+            lacking.append(f"{answer.workload.name}: no run of {answer.dnn.name} on the {gpu} is published")
         if lacking and answer.rate_is_predicted:
             yield Risk(
                 "Rate not confirmed by a published run",
                 ". ".join(words.sentence(text).rstrip(".") for text in lacking) + wide_interval_text(answer),
-                "measure the rate on one server, on loan if possible, before the order",
+                "measure the rate on one server, on loan if possible, before the order"
+                if design.servers_bought
+                else "measure the rate on your server",
             )
         if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
@@ -212,6 +221,15 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
                 f"{words.stage(answer.bottleneck)} is the bottleneck",
                 "newer software or faster GPUs bring little until this stage grows",
             )
+    storage, writes = design.platform.storage, any(one.job and one.job.checkpoints.is_asked for one in context.answers)
+    if writes and storage.kind != "local" and write_rate_is_unknown(storage):
+        yield Risk(
+            "Write rate of the storage",
+            f"no write rate of {storage.name} is published; checkpoints rest on an assumed one",
+            "have the vendor confirm it, or test one node, before the order",
+        )
+    if few := few_supplies_text(design.plan):
+        yield Risk("Loss of a power feed", words.capital(few), words.listed(feed_loss_remedies(design.plan), "or"))
     n_unknown = len([device for device in design.quantities.unknown_power if device])
     if n_unknown:
         yield Risk(

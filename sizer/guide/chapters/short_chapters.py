@@ -16,6 +16,7 @@ from sizer.present.figures import drawn
 from sizer.present.storage_streams import level_table, staging_text, streams_table, tiers_table, together_text
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text.assumptions import ValuesOfPart, values_to_confirm
+from sizer.present.text.money import is_free
 from sizer.present.text.plan import feeds_sentence, note_sentences
 from sizer.questions.failures.goodput import Pays, question_of, storage_worth, worth_table, worth_text
 from sizer.questions.growth.text import (
@@ -54,7 +55,9 @@ def values(context: GuideContext) -> dict[str, Table]:
             74,
         ),
     )
-    caption = "Values without a published source: have the vendors confirm them before the order"
+    own = "check them on your equipment"
+    check = own if is_free(context.design) else "have the vendors confirm them before the order"
+    caption = f"Values without a published source: {check}"
     found = values_to_confirm(context.result)
     return {"values": record_table("values", caption, found, fields, style="dense")}
 

@@ -45,9 +45,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs": needs(context),
         "options": options_table(context),
-        "existing": existing_text(context.design.existing, context.design.plan)
-        if context.design.existing is not None
-        else "",
+        "existing": existing_text(context.design.existing, context.design.plan),
         "confidence": [
             *_confidence(context),
             *measure_texts(context.result, names_key=False),
@@ -97,7 +95,9 @@ def options_table(context: GuideContext) -> Table:
     """Options side by side."""
     compared = options(context)
     is_brief = len(compared) > 1 or _is_brief(context)
-    listed = [dict(_option_rows(context, option, is_brief)) for _, option in compared]
+    pairs = [list(_option_rows(context, option, is_brief)) for _, option in compared]
+    listed = [dict(one) for one in pairs]
+    assert [len(one) for one in listed] == [len(one) for one in pairs]  # every label stands for one figure
     found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
     rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
@@ -109,11 +109,16 @@ def options_table(context: GuideContext) -> Table:
         spare = ", one server in reserve"
         reserve = spare if context.built.has_spare_server else ""
         heads = ", redundant head, log-in and monitoring nodes" if _heads(context.built.design) else ""
-        notes.append(f"“As we would build it”: {sure}two feeds{reserve}{heads}.")
+        few = " (for what one of them leaves without power, see the decisions)"
+        feeds = f"two feeds{few if few_supplies_text(context.built.design.plan) else ''}"
+        notes.append(f"“As we would build it”: {sure}{feeds}{reserve}{heads}.")
     if context.sure is not None:
         notes.append("“As sure as asked”: the least of the compared designs that needs no condition.")
     if context.on_sale is not None:
-        notes.append(f"“{compared[-1][0]}”: parts on sale that the request excludes, with reserves as its rows say.")
+        both = (context.on_sale, context.built or compared[0][1])
+        has_reserves, others_have = ((one.has_spare_server, _heads(one.design) > 0) for one in both)
+        likewise = "built likewise, " if has_reserves == others_have else ""
+        notes.append(f"“{compared[-1][0]}”: {likewise}of parts on sale that the request excludes.")
     return fact_table(
         "options",
         "Options",
@@ -193,7 +198,9 @@ def _confidence(context: GuideContext) -> list[str]:
     told_of = (text(answer) for answer in context.answers for text in (evidence_warning, outside_text))
     warnings = [*dict.fromkeys(filter(None, told_of))]
     if warnings:
-        warnings.append("Before ordering, have the rate measured on such a server of the vendor or a cloud.")
+        has_own = not context.design.servers_bought
+        before = "Before ordering, have the rate measured on such a server of the vendor or a cloud."
+        warnings.append("Measure the rate on your server." if has_own else before)
     return [*told, *warnings]
 
 
@@ -319,10 +326,10 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     # Nobody waits for the tokens of a text that is embedded.
     if not answer.kind.reads_data and not is_brief and not answer.served.work.is_embedding:
         found = answer.served
-        which = f"{found.work.percentile}th percentile at {'the asked load' if found.load == 'asked' else 'most'}"
-        which = f"{name}, {which}" if name else which
-        rows.append(row("First token", words.estimate(found.ttft_percentile_s, "s"), which))
-        rows.append(row("Each later token", words.estimate(found.tpot_percentile_s, "s"), which))
+        at = f"{f'{name}, ' if name else ''}at {'the asked load' if found.load == 'asked' else 'most'}"
+        for one in found.latencies:
+            label = words.capital(f"{one.name}, {found.work.percentile}th percentile")
+            rows.append(row(label, words.estimate(one.at_percentile, "s"), at))
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:

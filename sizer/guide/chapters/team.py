@@ -5,7 +5,7 @@ from typing import Any
 from sizer.base.quantities import by_count, duration, grouped, si
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.bill_tables import category_prices
+from sizer.present.text.money import servers_price_text
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.text import (
     NEGLIGIBLE_SHARE,
@@ -63,11 +63,9 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""
-    both, money = context.servers_of_runs + team.n_servers_for_waits, ""
-    if design.servers_bought:
-        share, currency = (both - design.n_servers) / design.servers_bought, context.result.request.currency
-        price = category_prices(context.result, context.catalog, currency, share).get("compute", words.TO_BE_QUOTED)
-        money = f", {price} more for the servers alone"
+    both = context.servers_of_runs + team.n_servers_for_waits
+    price = servers_price_text(context.result, both - design.n_servers)
+    money = f", {price} more for the servers alone" if price else ""
     wait = f"in turns: {longest.workload.name} takes {gpus}{lasts}, and jobs wait until it ends{stops}"
     return wait, f"{grouped(both)} servers hold both at once{money}"
 

@@ -5,8 +5,10 @@ from typing import Any
 
 from sizer.base.quantities import by_count, duration
 from sizer.guide.context import GuideContext
+from sizer.physical.networks.counts import in_band_role
 from sizer.present import words
 from sizer.present.tables import Table, fact_table
+from sizer.present.text.plan import network_name
 from sizer.questions.data.analysis import IngestPlan
 from sizer.questions.data.text import ENTRY_NAMES
 from sizer.questions.failures.text import failures_table, maintenance_table
@@ -49,7 +51,7 @@ def _phases(design: DesignAnswer, ingest: IngestPlan, has_head: bool) -> Iterato
         yield (
             "Head node",
             "Install a cluster manager, the optional one of the bill or your own, and deploy the servers from it",
-            "All servers boot one image and respond on the management network",
+            f"All servers boot one image and respond on the {network_name(in_band_role(design.platform))}",
         )
     else:
         yield (

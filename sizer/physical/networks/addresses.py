@@ -83,8 +83,9 @@ def address_plan(plan: Plan) -> AddressPlan:
     Private addresses after RFC 1918 (Y. Rekhter et al., "Address Allocation for Private Internets," IETF, 1996,
     section 3). One address for each port of a server, head node or storage unit, also over InfiniBand (IPoIB), and one
     for the management of each switch; ports that join two switches have none. Each network of the plan is a subnet,
-    each rail that is kept apart as well. The management network carries two: baseboard controllers, switches and
-    storage out of band, operating systems in band. A prefix holds twice the ports of today and the router.
+    each rail that is kept apart as well; ports on a pair of in-band switches are a bond. The management network
+    carries two: baseboard controllers, switches and storage out of band, operating systems in band. A prefix holds
+    twice the ports of today and the router.
     """
     drafts = [draft for draft in _drafts(plan) if draft.ends]
     room = [draft.after_growth(plan.inputs.fabric.spare_servers) for draft in drafts]
@@ -150,7 +151,8 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
         name = f"Storage back end, {key.side}" if key.side else "Storage back end"
         return _Draft(name, PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), is_tagged=False, is_routed=False, ends=ends)
     if key.network is NetworkRole.IN_BAND:
-        return _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, ends)
+        bonded = {device: " + ".join(port for name, port in ends if name == device) for device, _ in ends}
+        return _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, list(bonded.items()))
     if key.network is NetworkRole.STORAGE:
         name, purpose = "Storage front end", PlanNote(PlanNoteKind.SUBNET_FILES)
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
@@ -160,7 +162,7 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     carries_files = is_first and plan.inputs.platform.attachment in ("fabric", "gateway", "spine", "lan")
     n_servers = len({device for device, _ in ends if roles[device] is Role.GPU_SERVER})
     purpose = _fabric_purpose(kind.is_infiniband, carries_files, n_servers)
-    return _Draft(name, purpose, not kind.is_infiniband, is_first, ends)
+    return _Draft(name, purpose, not kind.is_infiniband, is_first and not kind.is_infiniband, ends)
 
 
 def _fabric_purpose(is_ib: bool, carries_files: bool, n_servers: int) -> PlanNote:

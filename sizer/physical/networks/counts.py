@@ -93,6 +93,19 @@ def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> Netwo
     return one_kind(network, planes, switch, numbers, IN_BAND_SWITCHES, Role.IN_BAND_UPLINK, leaf_down=down)
 
 
+def in_band_role(platform: Platform) -> NetworkRole:
+    """The network that operating systems, deployment and scheduler use.
+
+    It is one of its own, or that at 1 GbE where servers have a host port for it, else that of the files or the GPUs.
+    """
+    if platform.in_band_switch is not None:
+        return NetworkRole.IN_BAND
+    ports = device_ports(platform.server)
+    if any(ports[int(number)].group.use != "bmc" for number in management_numbers(platform.server)):
+        return NetworkRole.MANAGEMENT
+    return NetworkRole.STORAGE if platform.attachment == "own network" else NetworkRole.COMPUTE
+
+
 # 10 GbE ports by which a management switch joins the others; monitoring of 48 ports at 1 GbE needs no more.
 MANAGEMENT_UPLINKS = 1
 
@@ -147,8 +160,9 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount], pdus:
         notes = (PlanNote(PlanNoteKind.UPLINKS_IN_BAND, (OUT_OF_BAND_UPLINKS,)),)
     else:
         tree = _tree(links, reserved, numbers.size, uplink_numbers.size, kind, fast, spine)
-        has_host_port = not in_band_numbers(platform.server).size
-        notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC if has_host_port else PlanNoteKind.BMC_ALONE),)
+        hosts = in_band_role(platform)
+        shared = PlanNote(PlanNoteKind.BMC_ALONE, (hosts,))
+        notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC) if hosts is NetworkRole.MANAGEMENT else shared,)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
     purpose = PlanNote(PlanNoteKind.OUT_OF_BAND if is_out_of_band else PlanNoteKind.DEPLOYMENT)
     network = network_counts(NetworkRole.MANAGEMENT, purpose, kind, switch, planes, notes, spine)

@@ -356,6 +356,15 @@ def values_to_confirm(result: SizingResult) -> list[ValuesOfPart]:
             found.setdefault(point.storage.name, ([], []))[1].append("sustained read rate")
         elif isinstance(point, CableQuestion):
             found.setdefault(_WHOLE, ([], []))[1].append(question_text(point))
+    design = result.design
+    server, there = design.platform.server, () if design.existing is None else design.existing.used
+    if server.memory_bytes is not None and any(one.item == server.id for one in there):
+        # Of a machine that is there nobody said what it was ordered with.
+        held = f"memory of each one there {server.memory_bytes.value / units.GIB:.0f}\u202fGiB"
+        drives = (
+            f"; its drives {si(design.usable_bytes, 'B')} usable" if design.platform.storage.kind == "local" else ""
+        )
+        found.setdefault(server.name, ([], []))[0].append(held + drives)
     return [
         ValuesOfPart(part, tuple(dict.fromkeys(assumed)), tuple(dict.fromkeys(unknown)))
         for part, (assumed, unknown) in found.items()

@@ -216,6 +216,8 @@ _WEEKS = {BillWarningKind.LONGEST_LEAD_TIME: 0, BillWarningKind.ORDER_BY: 1, Bil
 
 def delivery_text(design: DesignAnswer, day: datetime.date | None) -> str:
     """When a design can be there, as far as known: 'sale of DGX H100 ended', '14 weeks', 'lead times to be quoted'."""
+    if design.cost is not None and not design.cost.high:
+        return "nothing is bought"
     if ended := sale_ended(design):
         return f"sale of {listed(ended)} ended"
     if old := not_ordered(design, day):

@@ -207,7 +207,7 @@ def fabric_texts(choice: FabricChoice) -> list[str]:
 def _links_text(option: LinkOption) -> str:
     """'one 25 GbE link', 'two ports of 100 GbE'."""
     if option.n_switches is None:
-        return f"one {option.kind.name} link"
+        return f"{words.spelled(option.n_ports)} {option.kind.name} {by_count(option.n_ports, 'link', 'links')}"
     return f"{words.spelled(option.n_ports)} {by_count(option.n_ports, 'port', 'ports')} of {option.kind.name}"
 
 

@@ -10,7 +10,9 @@ from typing import Protocol
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.bom.bill import Bill
-from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval
+from sizer.bom.cost import MIDDLE, NEGOTIATED_GPUS, CostInterval, line_amounts
+from sizer.bom.prices import prices_for
+from sizer.bom.unit_prices import unit_prices
 from sizer.catalog.labels import with_vendor
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
@@ -104,6 +106,25 @@ def range_text(currency: str, low: float, high: float) -> str:
     ends = dict.fromkeys(significant(amount / unit, 2) for amount in (low, high))
     text = f"{currency} {' to '.join(ends)}{word}".strip()
     return text if len(ends) > 1 else f"about {text}"
+
+
+def is_free(design: DesignAnswer) -> bool:
+    """Whether nothing that costs is bought."""
+    return design.cost is not None and design.cost.high == 0
+
+
+def servers_price_text(result: SizingResult, count: int) -> str:
+    """What so many of the GPU servers cost by their lines of the bill; "" where none is bought or nobody says."""
+    design = result.design
+    bill, server = design.bill, design.platform.server.id
+    if design.cost is None or not design.servers_bought:
+        return ""
+    prices = unit_prices(
+        design.plan.catalog, prices_for(result.request, design.plan.catalog), bill.currency, [0.0, 1.0]
+    )
+    amounts = line_amounts(bill, design.platform, prices)
+    low, high = amounts[[line.item == server for line in bill.bought]].sum(axis=0) * count / design.servers_bought
+    return range_text(bill.currency, low, high) if high > 0 and isfinite(high) else ""
 
 
 def planned_years_text(years: Sequence[PlannedYear]) -> str:

@@ -12,8 +12,14 @@ from sizer.physical.plan import Plan
 from sizer.physical.quantities import Equipment, ExistingUse
 from sizer.physical.racks.feed_loads import FeedLoad
 from sizer.physical.racks.feeds import FeedKind
+from sizer.physical.roles import NetworkRole
 from sizer.present.words import listed, plural, sentence, spelled
 from sizer.workload.optional_tables import FeedRedundancy
+
+
+def network_name(role: NetworkRole) -> str:
+    """A network inside a sentence."""
+    return {NetworkRole.IN_BAND: "in-band network", NetworkRole.MANAGEMENT: "management network"}.get(role, str(role))
 
 
 def _storage_ratio(ratio: float) -> str:
@@ -64,9 +70,9 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
         "one host port and the BMC of each server share this network (assumption); the uplink to the customer's LAN is "
         "out of scope"
     ),
-    PlanNoteKind.BMC_ALONE: lambda: (
-        "of each GPU server the BMC alone shares this network: its hosts have no port for it, and are installed and "
-        "logged in to over their ports to the storage or the customer's LAN; the uplink to that LAN is out of scope"
+    PlanNoteKind.BMC_ALONE: lambda network: (
+        f"of each server the BMC alone is on it; deployment, scheduler and log-ins use the {network_name(network)} "
+        "(assumption), and the uplink to the customer's LAN is out of scope"
     ),
     PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
     PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
@@ -172,6 +178,14 @@ FEEDS_OF_RACKS: dict[FeedRedundancy, str] = {
 }
 
 
+def unknown_feeds_text(plan: Plan) -> str:
+    """Racks that hold devices and whose feeds are not stated, as a clause; "" without such beside others."""
+    racks = [rack.name for rack in plan.racks if rack.devices and not rack.feeds]
+    if not racks or len(racks) == len(plan.racks):
+        return ""
+    return f"the feeds of {listed(racks)} are not stated"
+
+
 def feed_names(loads: Sequence[FeedLoad]) -> list[str]:
     """What one feed of each kind is called: "PDU", "power shelf", "inlet of the XDU1350"; PDUs by their ratings."""
     kinds = Counter((load.kind, load.device) for load in loads)
@@ -253,20 +267,25 @@ def feeds_sentence(plan: Plan, *, with_remedies: bool = True) -> str:
         unknown = listed([plan.catalog.device(item).name for item in items])
         text = f"The PDUs carry the known draw after the loss of a feed. Open: the maximum power of {unknown}"
         return " ".join(filter(None, (f"{text} is not published.", supplies and sentence(supplies), ways)))
+    open_ = unknown_feeds_text(plan)
+    open_ = f" Open: {open_}." if open_ and site != "N" else ""
     if few:
         carried = f"{'Either feed carries' if site == '2N' else 'All feeds of a rack but one carry'} the full rack load"
-        return f"{carried}, but {supplies}. {ways}".rstrip()
+        return f"{carried}, but {supplies}.{open_} {ways}".rstrip()
     if site != "N" and any(rack.has_unknown_power for rack in plan.racks):
         return (
             "Whether the loss of a feed is tolerated is open: the maximum power of some devices is not published. "
             "Confirm it before the feeds are ordered."
         )
     if site == "2N":
-        return "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+        carried = (
+            "Feeds A and B each carry the full rack load, so dual-corded devices tolerate the loss of either feed."
+        )
+        return carried + open_
     if site == "N+1":
         return (
             "Each rack has one feed more than its load needs, so devices with inlets on several feeds tolerate the "
-            "loss of one."
+            f"loss of one.{open_}"
         )
     return "The feeds of a rack together carry its load. None is spare: a rack stops when one of them is lost."
 
@@ -329,23 +348,15 @@ def fabric_text(fabric: SingleFabric) -> str:
 
 def existing_text(use: ExistingUse | None, plan: Plan) -> str:
     """What the design uses, adds and leaves idle, in one sentence; "" where nothing is there."""
+    racks = [f"{rack.name} for {plural(len(rack.devices), 'device')}" for rack in plan.racks if rack.is_existing]
     if use is None:
-        return ""
-    parts = [f"adds {_all_equipment(use.added)}" if use.added else "adds no server, storage or switch"]
+        return f"Of the existing equipment the design uses {listed(racks)}." if racks else ""
+    parts = [f"adds {listed(_equipment(use.added))}" if use.added else "adds no server, storage or switch"]
     if use.idle:
-        parts.append(f"leaves {_all_equipment(use.idle)} idle")
-    racks = [rack.name for rack in plan.racks if rack.is_existing and rack.devices]
-    used = [
-        *map(_equipment, use.used),
-        *([f"{by_count(len(racks), 'rack', 'racks')} {listed(racks)}"] if racks else []),
-    ]
-    taken = f"uses {listed(used)}" if used else "uses none"
+        parts.append(f"leaves {listed(_equipment(use.idle))} idle")
+    taken = f"uses {listed([*_equipment(use.used), *racks])}" if use.used or racks else "uses none"
     return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
 
 
-def _all_equipment(equipment: Sequence[Equipment]) -> str:
-    return listed(map(_equipment, equipment))
-
-
-def _equipment(one: Equipment) -> str:
-    return f"{grouped(one.count)} × {one.name}"
+def _equipment(equipment: Sequence[Equipment]) -> list[str]:
+    return [f"{grouped(one.count)} × {one.name}" for one in equipment]

@@ -326,7 +326,7 @@ def epochs_text(answer: WorkloadAnswer) -> str:
     if answer.time is None:
         return "not requested"
     if answer.kind.trains_language:
-        return tokens_text(float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes)
+        return tokens_text(answer.samples_trained)
     number, low, high = answer.time.epochs
     # A length that the request states has no interval: "1 epoch", "2.5 epochs".
     is_stated = float(low) == float(high)

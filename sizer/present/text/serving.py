@@ -143,7 +143,7 @@ def served_text(found: ServingAnswer, gpu: str) -> str:
     users = f": {text}" if (text := users_text(found)) else ""
     return (
         f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests')}, and "
+        f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests/s')}, and "
         f"{bound_text(found)}"
     )
 
@@ -215,7 +215,8 @@ def software_text(found: ServingAnswer) -> str:
     if found.narrow_gain is not None:
         gain = f"; in NVFP4, whose quality is not modelled, {significant(found.narrow_gain, 2)} times the rate"
     weights = f"{found.weights.upper()} weights{f' (assumed{gain})' if is_open else ''}"
-    return f"{weights}, keys and values in {cache}; {found.engine or mixture}"
+    kept = "" if found.work.is_embedding else f", keys and values in {cache}"
+    return f"{weights}{kept}; {found.engine or mixture}"
 
 
 # Time of a prompt from which on it is worth keeping. Assumed.
@@ -316,18 +317,15 @@ def failure_text(found: ServingAnswer) -> str:
         if not one.replicas:
             return "nothing"
         unit = "requests/s" if found.work.in_flight is None else "requests in flight"
-        people = "" if one.users is None else f" ({grouped(float(f'{one.users:.2g}'))} {people_text(found.work)})"
+        people = "" if one.users is None else f", about {grouped(float(f'{one.users:.2g}'))} {people_text(found.work)}"
         chance = (
             ""
             if one.probability is None
             else f"; the target is met with {probability_text(one.probability)} probability"
         )
-        return f"{significant(one.rate)} {unit}{people}{chance}"
+        return f"{_rate_text(one.rate, unit)}{people}{chance}"
 
-    return (
-        f"without one replica {left(found.after_replica)}; without one server {left(found.after_server)};"
-        f"{within(found.work)} with {probability_text(found.work.confidence)} confidence"
-    )
+    return f"without one replica {left(found.after_replica)}; without one server {left(found.after_server)}"
 
 
 def people_text(work: ServingWork) -> str:
@@ -391,12 +389,12 @@ def _interval(time_s: Estimate) -> str:
 def tokens_text(found: ServingAnswer) -> str:
     """Output tokens a second within the limits, of all GPUs and of one."""
     each = significant(float(found.tokens_per_s.value) / found.gpus_used)
-    return f"at most {_rate_text(found.tokens_per_s, found.work.priced)}, {each} per GPU; {bound_text(found)}"
+    return f"at most {_rate_text(found.tokens_per_s, f'{found.work.priced}/s')}, {each} per GPU; {bound_text(found)}"
 
 
-def _rate_text(rate: Estimate, what: str) -> str:
+def _rate_text(rate: Estimate, unit: str) -> str:
     value, low, high = (significant(float(end)) for end in rate)
-    return f"{value} {what}/s (90{NARROW_SPACE}% interval {low} to {high})"
+    return f"{value} {unit} (90{NARROW_SPACE}% interval {low} to {high})"
 
 
 def published_text(found: ServingAnswer) -> str:
@@ -427,7 +425,7 @@ def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     weights, cache, reserve, free = (
         gib_text(part) for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
     )
-    return f"weights {weights}, keys and values {cache}, workspace {reserve}, free {free} of each GPU"
+    return f"weights {weights}, {found.work.held} {cache}, workspace {reserve}, free {free} of each GPU"
 
 
 def gib_text(size_bytes: float) -> str:
@@ -470,12 +468,6 @@ def _clock_text(found: ServingAnswer) -> str:
     return f"{'the peak rate of ' if work.first_token_s is not None else ''}{rate} requests/s around the clock"
 
 
-def _priced(design: DesignAnswer) -> list[ServingAnswer]:
-    """Models in use whose tokens bear the cost: those that answer; embedded texts beside them are no output."""
-    served = [answer.serving for answer in design.workloads if answer.serving is not None]
-    return [one for one in served if not one.work.is_embedding] or served
-
-
 def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
     """Millions of tokens that models in use give over the years of owning; 0 of other work and without a cost."""
     if asked is None or design.ownership is None or not design.only_serves:
@@ -486,6 +478,12 @@ def _owned_millions(design: DesignAnswer, asked: Ownership | None) -> float:
         one.mean_tokens_per_s * asked.years * YEAR_S / 1e6 * (1.0 if one.work.varies else used)
         for one in _priced(design)
     )
+
+
+def _priced(design: DesignAnswer) -> list[ServingAnswer]:
+    """Models in use whose tokens are counted: those that come out, and texts that are embedded only without them."""
+    served = [answer.serving for answer in design.workloads if answer.serving is not None]
+    return [one for one in served if not one.work.is_embedding] or served
 
 
 def owned_per_million(design: DesignAnswer, asked: Ownership | None) -> TokenCost | None:
@@ -511,8 +509,7 @@ def asked_cost_text(design: DesignAnswer, asked: Ownership | None) -> str:
     amount, is_met = token_cost(design, asked)
     if not amount or asked is None or design.ownership is None:
         return ""
-    served = _priced(design)
-    found, several = served[0], len(served) > 1
+    found, several = _priced(design)[0], len(design.workloads) > 1
     limit, cost, share = asked.cost_per_million_tokens, design.ownership, asked.utilization_fraction
     load = "the loads of all models together" if several else _clock_text(found)
     if share is not None:
@@ -586,10 +583,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
     is_told = used < design.n_gpus and answer is design.workloads[0]
     stay = by_count(design.n_gpus - used, "stays", "stay")
     idle = f"; {plural(design.n_gpus - used, 'GPU')} of the design {stay} idle" if is_told else ""
-    first, later = (
-        latency_text(*times, work.percentile)
-        for times in ((found.ttft_s, found.ttft_percentile_s), (found.tpot_s, found.tpot_percentile_s))
-    )
+    latencies = {one.key: latency_text(one.mean, one.at_percentile, work.percentile) for one in found.latencies}
     rows = [
         ("Load", load_text(work)),
         ("Request", lengths_text(work)),
@@ -603,10 +597,10 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Offload", offload_text(found)),
         ("Without cache", "" if found.depends_on_cache else without_cache_text(found)),
         ("In flight", flight_text(found)),
-        ("First token", "" if work.is_embedding else first),
+        ("First token", latencies.get("first-token", "")),
         *(("Conditional", one.text) for one in conditions(design, answer)),
-        ("Later tokens", later if work.output_tokens > 1 else ""),
-        ("Output", tokens_text(found)),
+        ("Later tokens", latencies.get("later-tokens", "")),
+        ("Input" if work.is_embedding else "Output", tokens_text(found)),
         ("Published", published_text(found)),
         ("Users", users_text(found)),
         ("Sensitivity", "" if loads is None else other_loads_text(loads.value)),

@@ -30,11 +30,13 @@ from sizer.present.text.design_size import asked_target_text, binding_text, high
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
+    is_free,
     least_cost_text,
     owned,
     price_range_text,
     range_text,
     savings_text,
+    servers_price_text,
     tie_text,
 )
 from sizer.present.text.serving import (
@@ -76,9 +78,6 @@ from sizer.workload.team import Team
 _IN_PROPORTION = 1.95
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
 _WORTH_TRYING = 0.5
-# A design of one server fewer is told where it misses the confidence asked by no more than this, and where a server is
-# this share of the price. Choices of ours.
-_NEARLY, _LARGE_STEP = 0.1, 0.1
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -205,16 +204,14 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     more = min(design.n_servers - least, design.servers_bought)
     if more < 1:
         return []
-    money = ""
-    if design.cost is not None and isfinite(design.cost.expected) and design.cost.expected > 0:
-        amount = design.cost.expected * more / design.servers_bought
-        money = f", {range_text(design.cost.currency, amount, amount)} by their share of the price,"
+    price = servers_price_text(result, more)
+    money = f", {price} for the servers alone," if price else ""
     enough = by_count(least, "one server is", f"{grouped(least)} servers are")
     others = f"{grouped(more)} of the {grouped(design.n_servers)} servers{money}"
     odds = design.workloads[0].chance_at_even_odds if len(expected) == 1 else None
     chance = "" if odds is None else f" ({probability_text(odds)})"
     what = f"{others} {by_count(more, 'covers', 'cover')} the uncertainty of that rate"
-    text = f"At the expected rate {enough} enough{chance}; {what}.{_one_fewer_text(result)}"
+    text = f"At the expected rate {enough} enough{chance}; {what}."
     if any(answer.workload.measured for answer in design.workloads):
         return [text]
     if design.only_serves:
@@ -225,22 +222,6 @@ def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
     )
     stated = ", stated as [[workload.measured]]," if can_state and names_key else ""
     return [f"{text} Measuring this work for an hour on the fewest GPUs that hold it{stated} narrows it most."]
-
-
-def _one_fewer_text(result: SizingResult) -> str:
-    """What one server fewer saves and how surely it meets the target, where that is nearly as surely as asked."""
-    design, confidence = result.design, result.request.confidence
-    fewer = [answer.smaller[0] for answer in design.workloads if answer.smaller]
-    chances = [one.probability for one in fewer if one.probability is not None]
-    if len(chances) < len(design.workloads) or design.servers_bought < 2:
-        return ""
-    chance, cost, count = float(np.prod(chances)), design.cost, fewer[0].n_servers
-    share = 1 / design.servers_bought
-    if chance < confidence - _NEARLY or share < _LARGE_STEP or cost is None or not isfinite(cost.expected):
-        return ""
-    saved = range_text(cost.currency, cost.expected * share, cost.expected * share)
-    reach, costs = ("One server meets", "costs") if count == 1 else (f"{grouped(count)} servers meet", "cost")
-    return f" {reach} the target with {probability_text(chance)} probability and {costs} {saved} less."
 
 
 def _of_team_text(team: Team, design: DesignAnswer) -> str:
@@ -615,8 +596,7 @@ def _tokens_time_text(answer: WorkloadAnswer) -> str:
         return ""
     value, low, high = answer.time.total_s
     interval = f"90\u202f% interval {duration(low, value)} to {duration(high, value)}"
-    tokens = float(answer.time.epochs.value) * answer.dataset_bytes / answer.sample_bytes
-    return f"; {tokens_text(tokens)} take {duration(value)} ({interval})"
+    return f"; {tokens_text(answer.samples_trained)} take {duration(value)} ({interval})"
 
 
 def _cluster_text(result: SizingResult) -> str:
@@ -640,8 +620,7 @@ def _met_text(design: DesignAnswer) -> str:
 def _price_text(design: DesignAnswer) -> str:
     """What it costs; "" where nobody says, or nothing is bought."""
     price = price_range_text(design)
-    is_free = design.cost is not None and design.cost.high == 0
-    return "" if is_free or price == words.TO_BE_QUOTED else f", {price}"
+    return "" if is_free(design) or price == words.TO_BE_QUOTED else f", {price}"
 
 
 def even_odds_text(design: DesignAnswer) -> str:

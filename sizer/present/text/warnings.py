@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sizer.base import units
 from sizer.base.quantities import by_count, grouped, plain, probability_text, si, significant
 from sizer.perf.availability.goodput import USUAL_BYTES_PER_GPU
+from sizer.physical.capacity import node_limits
 from sizer.physical.notes import PlanNoteKind
 from sizer.physical.platform import OS_RESERVE_BYTES, page_cache_bytes
 from sizer.physical.roles import NetworkRole
@@ -235,7 +236,8 @@ def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
 def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
     """What the choice costs."""
     text = _STORAGE_TRADE_OFFS[design.platform.storage.kind]
-    if choice.need is not None and choice.nodes_per_step > 1:
+    most = node_limits(design.platform.storage)[1]
+    if choice.need is not None and choice.nodes_per_step > 1 and choice.need.nodes < most:
         text += f" It grows by {words.plural(choice.nodes_per_step, 'node')} at a time."
     return text
 

@@ -11,8 +11,9 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats
 from sizer.base.estimate import normal_quantile
 from sizer.perf.pipeline import throughputs
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.losses import Losses, Remaining, drives_survived, nodes_survived, on_one_side
-from sizer.physical.networks.ports import in_band_numbers, nodes_of
+from sizer.physical.networks.ports import nodes_of
 from sizer.physical.racks.feed_loads import FeedLoad, FewSupplies, feed_loads, few_supplies
 from sizer.physical.racks.site_rules import coolant_parts
 from sizer.physical.roles import NetworkRole, Role
@@ -136,6 +137,7 @@ FailureKey = Literal[
     "gateway",
     "gateway-uplink",
     "back-end-switch",
+    "in-band-switch",
     "management-switch",
     "head",
     "subnet-manager",
@@ -206,7 +208,7 @@ class JobsContinue:
     """Running jobs go on; what is missing meanwhile follows from the part."""
 
     n_servers: int
-    is_out_of_band: bool = False  # of a management switch: the servers' operating systems do not use it
+    has_in_band: bool = False  # whether operating systems have a network of their own
 
 
 @dataclass(frozen=True)
@@ -354,7 +356,8 @@ class FailureScenarios:
         if nodes:
             links = next(iter(nodes.values()))
             controllers = 1 if storage.controllers is None else storage.controllers.value
-            remaining = self.losses.without(cables=[link.id for link in links[: -(-len(links) // controllers)]])
+            each = 1 if nodes_per_unit(storage) == controllers else controllers  # nodes may be the controllers
+            remaining = self.losses.without(cables=[link.id for link in links[: -(-len(links) // each)]])
             survives = nodes_survived(storage)
             least = storage.min_nodes.value if storage.min_nodes is not None else 0
             has_room = storage.stripe_parity is None or remaining.storage_nodes >= least
@@ -367,7 +370,7 @@ class FailureScenarios:
                 yield FailureScenario(
                     "storage-node", False, (HardwareAfterLoss(remaining),), lambda _: lost, is_certain
                 )
-            elif remaining.storage_nodes == 0:
+            elif remaining.storage_nodes == 0 or survives == 0:
                 yield self._stopped("storage-node", lost)
             else:
                 options, is_certain = (HardwareAfterLoss(remaining),), survives is not None
@@ -420,10 +423,12 @@ class FailureScenarios:
         return max(switches, key=lambda name: (alone[name], ports[name], of_nodes[name]))
 
     def _management(self) -> Iterator[FailureScenario]:
-        server = self.design.platform.server
-        jobs_continue = JobsContinue(self.design.n_servers, is_out_of_band=in_band_numbers(server).size > 0)
+        jobs_continue = JobsContinue(self.design.n_servers)
+        has_in_band = bool(self.losses.named(Role.IN_BAND_LEAF))
+        if has_in_band:  # a pair, on each of which every server has a port
+            yield self._unharmed("in-band-switch", jobs_continue)
         if self.losses.named(Role.MANAGEMENT_LEAF):
-            yield self._unharmed("management-switch", jobs_continue)
+            yield self._unharmed("management-switch", JobsContinue(self.design.n_servers, has_in_band))
         heads = self.losses.named(Role.HEAD_NODE)
         if heads and self._head_serves_files:
             yield self._reduced("head", heads[0])
@@ -451,7 +456,7 @@ class FailureScenarios:
             return FeedLost(tuple(unpowered), unknown, few, loads, capacity, load_is_known=is_known)
 
         # Whether a device with too few supplies runs on depends on its load, as does whether a PDU carries it.
-        is_certain = is_known and not few
+        is_certain = is_known and not few and not unknown
         yield self._reduced("power-feed", *unpowered)._replace(effect=effect, is_certain=is_certain)
 
     def _cooling(self) -> Iterator[FailureScenario]:

@@ -43,6 +43,7 @@ _TITLES = {
     "gateway": "One gateway fails",
     "gateway-uplink": "One uplink of the gateway fails",
     "back-end-switch": "One back-end switch fails",
+    "in-band-switch": "One in-band switch fails",
     "management-switch": "A management switch fails",
     "head": "The head node fails",
     "subnet-manager": "The subnet manager stops",
@@ -70,6 +71,7 @@ _REMEDIES = {
     "gateway-uplink": _CABLE,
     "gateway": "Replace the gateway and load its saved configuration; only a second gateway would take over.",
     "back-end-switch": "Have the vendor replace the switch.",
+    "in-band-switch": _SPARE_SWITCH,
     "management-switch": "Replace the switch.",
     "head": "Restore it from its backup; keep a backup.",
     "subnet-manager": "Restart it; run a second one on another switch or on the head node.",
@@ -79,6 +81,8 @@ _REMEDIES = {
 ENGINEERING_JUDGEMENT = "Engineering judgement."
 _UNAFFECTED = {
     "back-end-switch": ("The storage nodes use the other internal network; the effect on their rate is not published."),
+    "in-band-switch": "Every server keeps its port on the other switch of the pair; jobs and scheduler continue. "
+    "Engineering judgement.",
     "management-switch": "Files use another network, so the job continues; monitoring stops. Engineering judgement.",
     "head": "Running jobs continue; new jobs and log-ins wait until it is restored. Engineering judgement.",
     "subnet-manager": ("Active links keep their routes; a port that comes up gets none. Engineering judgement."),
@@ -86,6 +90,11 @@ _UNAFFECTED = {
 _UNMANAGED_CLUSTER = (
     "GPU traffic and files use other networks, so running jobs continue. The scheduler gets no reports from the "
     "servers; deployment and monitoring stop. Engineering judgement."
+)
+
+_OUT_OF_BAND_LOST = (
+    "Jobs, scheduler and deployment continue on the in-band network; baseboard controllers and rack PDUs cannot be "
+    "reached. Engineering judgement."
 )
 
 
@@ -124,12 +133,9 @@ def effect_text(case: FailureCase) -> str:
                 "Running jobs continue; new jobs and log-ins wait until the standby head node has taken over. "
                 "The time that it takes is not published."
             )
-        case JobsContinue(is_out_of_band=True) if case.key == "management-switch":
-            return (
-                "Jobs, files and scheduler use other networks and continue; controllers of servers, switches and PDUs "
-                "cannot be reached. Engineering judgement."
-            )
         case JobsContinue():
+            if case.key == "management-switch" and case.effect.has_in_band:
+                return _OUT_OF_BAND_LOST
             is_cluster = case.key == "management-switch" and case.effect.n_servers > 1
             return _UNMANAGED_CLUSTER if is_cluster else _UNAFFECTED[case.key]
 
@@ -159,7 +165,7 @@ def _special_remedy(key: str, effect: FailureEffect) -> str:
             return "Restore it; a transfer switch connects a single-corded device to both feeds."
         case StandbyTakesOver():
             return "Repair it and let it rejoin as the standby."
-        case JobsContinue(is_out_of_band=False) if key == "management-switch" and effect.n_servers > 1:
+        case JobsContinue() if key == "management-switch" and effect.n_servers > 1:
             return "Replace the switch; set the scheduler timeout longer than the replacement takes."
     return ""
 
@@ -181,7 +187,7 @@ def _node_text(lost: NodeLost) -> str:
     if lost.controllers > 1:
         others = "the other controller" if lost.controllers == 2 else "the other controllers"
         return f"One controller of {lost.storage} fails: {others} of the appliance takes over, and reads continue."
-    if lost.remaining_nodes == 0:
+    if lost.remaining_nodes == 0 or lost.n_survived == 0:
         return "No other node holds the data: reads stop."
     nodes = plural(lost.remaining_nodes, "node")
     if lost.n_survived is None:
@@ -196,7 +202,7 @@ def _node_text(lost: NodeLost) -> str:
 def _node_remedy(lost: NodeLost) -> str:
     if lost.controllers > 1:
         return "Replace the controller."
-    if lost.remaining_nodes == 0:
+    if lost.remaining_nodes == 0 or lost.n_survived == 0:
         return "Replace it and load the data again."
     if lost.n_survived is None:
         return _ASK
@@ -227,7 +233,7 @@ def _feed_parts(lost: FeedLost) -> Iterator[str]:
         f"single-corded devices lose power with their feed: {_named(lost.unpowered)}"
         if lost.unpowered
         else "all devices on the plan's feeds are dual-corded"
-        if lost.few_supplies
+        if lost.few_supplies or lost.unknown
         else "all devices on the plan's feeds are dual-corded and stay on"
     )
     if lost.few_supplies:

@@ -52,7 +52,7 @@ LIMIT_NAMES = {
     LimitKind.SERVER_PORTS: "Server network ports",
     LimitKind.SWITCH_PORTS: "Switch ports",
     LimitKind.RACK_UNITS: "Rack units",
-    LimitKind.POWER_FEEDS: "Rack power feeds",
+    LimitKind.POWER_FEEDS: "Power feeds of all racks",
     LimitKind.QUEUE_WAIT: "Servers for the queue-wait target",
     LimitKind.REQUESTED_RACKS: "Requested limit of racks",
     LimitKind.REQUESTED_POWER: "Requested limit of power",

@@ -169,9 +169,12 @@ def _runs(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footpr
         return
     if answer.time is not None:
         yield _run(answer, answer.time.total_s, cost, use, footprint)
-    if answer.time is None or answer.dnn.sample == "token":
+    if answer.time is None:
         expected, longest, shortest = (MILLION / rate for rate in answer.throughput)
         yield _run(answer, (expected, shortest, longest), cost, use, footprint, is_training_run=False)
+    elif answer.dnn.sample == "token":  # with all that a whole run takes
+        share = MILLION / answer.samples_trained
+        yield _run(answer, answer.time.total_s.scaled(share), cost, use, footprint, is_training_run=False)
 
 
 def _run(

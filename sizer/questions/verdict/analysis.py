@@ -245,7 +245,7 @@ def _simple_storage(evaluated: EvaluatedDesign) -> Claim:
         servers = f"{design.n_servers} × {design.platform.server.name}"
         found = f"Simplest storage that is enough for {si(data_bytes, 'B')} on {servers}: {name(kind)}."
         if kind not in SIMPLE_KINDS:
-            found += " Neither local drives nor one file server are enough."
+            found += " Neither local drives nor one file server are enough; a small system of that kind may be."
         how = (
             f"The design reads {si(reads, 'B/s')} in steady state. "
             f"{'; '.join(_storage_options(result, evaluated.catalog))}. Storage of unpublished rate counts as enough "
@@ -371,8 +371,10 @@ def _single_run_text(model: WorkloadOnDesign) -> str:
 
 
 def _slow_fabric(model: WorkloadOnDesign) -> Claim:
-    """Gradient exchange over 25 GbE compared with EDR."""
-    slow, fast = model.catalog.links["25gbe"], model.catalog.links["edr"]
+    """Gradient exchange over 25 GbE compared with the fabric of the design, or EDR where that is no faster."""
+    slow, fast = model.catalog.links["25gbe"], model.platform.fabric
+    if fast.gbit_per_s.value <= slow.gbit_per_s.value:
+        fast = model.catalog.links["edr"]
     server, n_servers = model.platform.server, model.n_servers
     # Ports of a server on the slower network: those that it is sold with, else one.
     n_ports = max(usual_ports(server.ports, slow), 1)
@@ -381,17 +383,17 @@ def _slow_fabric(model: WorkloadOnDesign) -> Claim:
 
     def facts() -> tuple[str, str, str]:
         paying, least = np.flatnonzero(losses > LEAST_FABRIC_LOSS), share_text(LEAST_FABRIC_LOSS)
-        pays = f"EDR would gain less than {least} on up to {MAX_SERVERS} servers"
+        pays = f"{fast.name} would gain less than {least} on up to {MAX_SERVERS} servers"
         if paying.size:
             first = int(paying[0]) + 1
             gpus = grouped(first * int(model.run.cols.gpus_per_server[0]))
-            pays = f"EDR gains more than {least} from {plural(first, 'server')} ({gpus} GPUs) on"
+            pays = f"{fast.name} gains more than {least} from {plural(first, 'server')} ({gpus} GPUs) on"
         if n_servers == 1:
             found = f"25 GbE loses nothing to the gradients: those of one server stay inside it; {pays}."
         elif loss <= LEAST_FABRIC_LOSS:
             found = f"25 GbE loses little to the gradients, {share_text(loss)} of the rate; {pays}."
         else:
-            found = f"EDR pays off for the gradients: 25 GbE would cost {share_text(loss)} of the rate; {pays}."
+            found = f"{fast.name} pays off for the gradients: 25 GbE would cost {share_text(loss)} of the rate; {pays}."
         exchanging, work = max(n_servers, 2), model.work
         sent = gradient_bytes(work) + work.batch_per_gpu * looked_up_bytes(work)
         compute_s = step_samples(model, n_servers) / float(model.run.comp.gpu_alone[0])
@@ -399,7 +401,7 @@ def _slow_fabric(model: WorkloadOnDesign) -> Claim:
             f"A step exchanges {si(sent, 'B')} of gradients. Between {exchanging} servers that takes "
             f"{_ms(exchange_s(model, slow, exchanging, n_ports))} over the {si(n_ports * slow.bytes_per_s, 'B/s')} of "
             f"25 GbE and {_ms(exchange_s(model, fast, exchanging))} over the "
-            f"{si(fabric_bytes_per_s(server, fast), 'B/s')} of EDR, as calibrated. "
+            f"{si(fabric_bytes_per_s(server, fast), 'B/s')} of {fast.name}, as calibrated. "
             f"{_ms(compute_s)} of computation hides part of it."
         )
         return "25 GbE would lose little to the gradients", found, how

@@ -12,7 +12,7 @@ from sizer.bom.bill import Bill
 from sizer.bom.cost import heights_of, line_amounts
 from sizer.bom.prices import prices_for
 from sizer.bom.unit_prices import SMALL, UnitPrices, unit_prices
-from sizer.catalog.fabrics import fabric_ports, joining
+from sizer.catalog.fabrics import fabric_ports, joining, usual_ports
 from sizer.catalog.links import LinkType
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -579,7 +579,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
     ]
     comparable = [model for model, _ in exchanges if not model.exchange_is_in_step]
     slower = [
-        _link_option(kind, evaluated, reads)
+        _link_option(kind, evaluated, reads, max(usual_ports(platform.server.ports, kind), 1))
         for kind in usual_links(evaluated.catalog)
         if kind.gbit_per_s.value < platform.fabric.gbit_per_s.value
     ]
@@ -618,13 +618,13 @@ def _switches_of(net: Network, evaluated: EvaluatedDesign, n_ports: int) -> int:
 
 
 def _link_option(
-    kind: LinkType, evaluated: EvaluatedDesign, reads: float, n_ports: int = 1, n_switches: int | None = None
+    kind: LinkType, evaluated: EvaluatedDesign, reads: float, n_ports: int, n_switches: int | None = None
 ) -> LinkOption:
     """What so many links for each server would do to the workloads; ``reads``: of each server. [B/s]"""
     design = evaluated.result.design
     place = min(design.n_servers, MAX_SERVERS) - 1
     losses = [
-        (answer, float(exchange_loss(model, kind, design.platform.fabric, n_ports if n_switches else None)[place]))
+        (answer, float(exchange_loss(model, kind, design.platform.fabric, n_ports)[place]))
         for answer, model in zip(design.workloads, evaluated.workloads, strict=True)
         if not model.work.is_inference and not model.exchange_is_in_step
     ]

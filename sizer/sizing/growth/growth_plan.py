@@ -27,6 +27,7 @@ from sizer.sizing.growth.result import (
     GrowthPlan,
     LimitKind,
     PlatformGrowth,
+    PurchaseSequence,
     UnmetYear,
     growth_of,
     yearly_requests,
@@ -54,13 +55,13 @@ class TeamDemand:
 
 
 def limits_over_time(
-    planner: PurchasePlanner, years: Sequence[PartCounts], calibration: Calibration, *, is_prepared: bool
+    planner: PurchasePlanner, recommended: PurchaseSequence, years: Sequence[PartCounts], calibration: Calibration
 ) -> tuple[CapacityLimit, ...]:
     """Load on each limit of one platform's year-1 equipment, and on each limit of the request, in every year.
 
-    ``planner``: of the platform; the first of its needs is the fixed equipment. ``years``: designs of every year.
-    ``is_prepared``: whether the network of the last year is part of it. In order of the year in which they are
-    exceeded; then the others, the highest load first.
+    ``planner``: of the platform. ``recommended``: its first size, with the network that it installs, is the fixed
+    equipment. ``years``: designs of every year. In order of the year in which they are exceeded; then the others, the
+    highest load first.
 
     Rates are those that each stage alone reaches with the requested confidence: together the stages may miss the
     target a little earlier. Ports, rack units and watts are those of the cluster that each year needs, divided by the
@@ -68,22 +69,33 @@ def limits_over_time(
     """
     platform, needs, request = planner.platform, planner.needs, planner.request
     servers, nodes = zip(*((size.n_servers, size.storage_nodes) for size in needs), strict=True)
-    sized = quantities(platform, servers, nodes, **room_of(request, planner.catalog))
+    sized, first = quantities(platform, servers, nodes, **room_of(request, planner.catalog)), recommended.sizes[0]
+    installed = room_of(_with_room(request, recommended), planner.catalog)
+    there = quantities(platform, [first.n_servers], [first.storage_nodes], **installed)
     limits = [
-        *_rates(planner, float(sized.gateway_bytes_per_s[0]), years, calibration),
-        *_space_and_power(platform, sized, request, network_of=-1 if is_prepared else 0),
+        *_rates(planner, first, float(there.gateway_bytes_per_s[0]), years, calibration),
+        *_space_and_power(platform, sized, there, request),
         *_stated_limits(needs, sized, request),
     ]
     never = math.inf
     return tuple(sorted(limits, key=lambda limit: (limit.year or never, -limit.loads[-1])))
 
 
+def _with_room(request: SizingRequest, recommended: PurchaseSequence) -> SizingRequest:
+    """The request with the ports that a sequence installs in the first year for the last."""
+    first, last = recommended.sizes[0], recommended.sizes[-1]
+    if not (recommended.is_prepared and last.n_servers > first.n_servers):
+        return request
+    spare = max(request.fabric.spare_servers, last.n_servers - first.n_servers)
+    return request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
+
+
 def _rates(
-    planner: PurchasePlanner, gateway: float, years: Sequence[PartCounts], calibration: Calibration
+    planner: PurchasePlanner, first: ClusterSize, gateway: float, years: Sequence[PartCounts], calibration: Calibration
 ) -> list[CapacityLimit]:
     """Loads on the stages of the year-1 cluster, and on its storage capacity."""
     loads: dict[LimitKind, list[float]] = {}
-    platform, first, catalog = planner.platform, planner.needs[0], planner.catalog
+    platform, catalog = planner.platform, planner.catalog
     teams = _teams(planner, years)
     for year, counts in enumerate(years):
         request, works = counts.request, counts.evaluated.works
@@ -143,31 +155,31 @@ def _stage_loads(
 
 
 def _space_and_power(
-    platform: Platform, sized: Quantities, request: SizingRequest, network_of: int
+    platform: Platform, sized: Quantities, there: Quantities, request: SizingRequest
 ) -> list[CapacityLimit]:
-    """Loads of the cluster of each year on the switches of the year ``network_of``, and on year-1 racks and PDUs."""
+    """Loads of the cluster of each year on the switches, racks and PDUs that are there from year 1 on."""
     of_networks = []
-    for network in sized.networks:
+    for network, installed in zip(sized.networks, there.networks, strict=True):
         # Ports of leaves: those of spines take no end point.
-        ports = int(network.end_points[network_of] + network.leaf_ports_free[network_of])
+        ports = int(installed.end_points[0] + installed.leaf_ports_free[0])
         if network.switch is not None and ports:
             of_networks.append(((network.end_points / ports).tolist(), str(network.role)))
     highest = tuple(max(column) for column in zip(*(loads for loads, _ in of_networks), strict=True))
     _, fullest = max(of_networks, key=lambda one: one[0][-1], default=((), ""))
     limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False, network=fullest)] if fullest else []
-    racks = int(sized.racks[0])
+    # What is installed for later years is there from the first one on.
+    taken_u, drawn_w = np.maximum(sized.rack_units, there.rack_units), np.maximum(sized.power_max_w, there.power_max_w)
+    racks = int(there.racks[0])
     if racks:
         units = racks * float(platform.rack.height_u.value)
-        limits.append(CapacityLimit(LimitKind.RACK_UNITS, tuple((sized.rack_units / units).tolist()), is_gradual=False))
-        pdus = sum(int(part.quantity[0]) for part in sized.components if part.item == platform.pdu.id)
+        limits.append(CapacityLimit(LimitKind.RACK_UNITS, tuple((taken_u / units).tolist()), is_gradual=False))
+        pdus = sum(int(part.quantity[0]) for part in there.components if part.item == platform.pdu.id)
         # Either of two sides carries all, or all PDUs but one of each rack, or all of them.
         carrying = {"2N": pdus / 2, "N+1": pdus - racks, "N": pdus}[platform.site.feeds]
         watts = carrying * platform.pdu.capacity_w.value
         if request.limits.rack_power_w is not None:
             watts = min(watts, racks * request.limits.rack_power_w)
-        limits.append(
-            CapacityLimit(LimitKind.POWER_FEEDS, tuple((sized.power_max_w / watts).tolist()), is_gradual=False)
-        )
+        limits.append(CapacityLimit(LimitKind.POWER_FEEDS, tuple((drawn_w / watts).tolist()), is_gradual=False))
     return limits
 
 
@@ -317,7 +329,7 @@ def _platform_growth(planner: PurchasePlanner, years: Sequence[PartCounts], cali
         criterion=criterion,
         deciding_prices=deciding,
         has_unknown_power=bool(planner.by_size.quantities.unknown_power),
-        limits=limits_over_time(planner, years, calibration, is_prepared=recommended.is_prepared),
+        limits=limits_over_time(planner, recommended, years, calibration),
     )
 
 
@@ -423,12 +435,9 @@ def _planned_years(planner: PurchasePlanner, design: DesignAnswer) -> Iterator[P
 def _design(
     planner: PurchasePlanner, works: Sequence[ResolvedWorkload], calibration: Calibration, *, is_documented: bool
 ) -> DesignAnswer:
-    request, catalog, (recommended, *_) = planner.request, planner.catalog, planner.recommended()
-    first, last = recommended.sizes[0], recommended.sizes[-1]
-    if recommended.is_prepared and last.n_servers > first.n_servers:
-        # The network of the last year is installed: what comes later has its ports, and brings its racks.
-        spare = max(request.fabric.spare_servers, last.n_servers - first.n_servers)
-        request = request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
+    catalog, (recommended, *_) = planner.catalog, planner.recommended()
+    # What comes later has its ports where the network of the last year is installed, and brings its racks.
+    request, first = _with_room(planner.request, recommended), recommended.sizes[0]
     return design_answer(
         request,
         works,

@@ -429,6 +429,8 @@ def _weak_part_error_text(loss: Loss, platform: Platform) -> tuple[str, str]:
         survives = nodes_survived(storage)
         if survives is None:
             return f"no source says that {storage.name} survives the loss of a node", protected
+        if survives == 0:
+            return f"{storage.name} does not survive the loss of a node", protected
     if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
         why = f"a node of {storage.name} has no second port for another gateway"
         return why, "choose a fabric that connects the storage without a gateway"

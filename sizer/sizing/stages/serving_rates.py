@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -142,12 +143,23 @@ class Offload:
 
 @dataclass(frozen=True)
 class AfterFailure:
-    """What the other replicas serve within the limits after a part failed, with the confidence asked for."""
+    """What the other replicas serve within the limits after a part failed."""
 
     replicas: int
-    rate: float  # as the target counts: requests/s, or requests in flight
+    rate: Estimate  # as the target counts: requests/s, or requests in flight
     users: float | None  # as the target counts people, or all of a known use; None of no known use
     probability: float | None  # that the target and its limits are kept; None where no load is asked
+
+
+class Latency(NamedTuple):
+    """A time that somebody waits for."""
+
+    key: str
+    name: str  # "first token"
+    mean: Estimate
+    at_percentile: Estimate  # of the limits
+    limit_s: float | None  # None: nobody waits
+    chance: float | None  # that the limit is kept; None without one
 
 
 @dataclass(frozen=True)
@@ -267,6 +279,17 @@ class ServingAnswer:
         if not self.prefix_bytes or self.work.counts_people:
             return None
         return self.sessions_stored / self.served_per_s
+
+    @property
+    def latencies(self) -> tuple[Latency, ...]:
+        """Times at the load: of a text that is embedded none, of an answer of one token no later one."""
+        work, is_told = self.work, not self.work.is_embedding
+        first = (self.ttft_s, self.ttft_percentile_s, work.first_token_s, self.first_token_chance)
+        later = (self.tpot_s, self.tpot_percentile_s, work.token_s, self.token_chance)
+        return (
+            *(Latency("first-token", "first token", *first) for _ in range(is_told)),
+            *(Latency("later-tokens", "each later token", *later) for _ in range(is_told and work.output_tokens > 1)),
+        )
 
     @property
     def token_chance(self) -> float | None:
@@ -441,11 +464,12 @@ def _timely(work: ServingWork, layout: _Layout, replicas: Ints) -> Floats:
 
 def _after(work: ServingWork, layout: _Layout, replicas: int) -> AfterFailure:
     replicas = max(replicas, 0)
-    rate = replicas * layout.sure_rate
+    rate = Estimate.log_normal(replicas * layout.rate, layout.log_sd)
     chance = None if work.asked_rate is None else 0.0
     if replicas and work.asked_rate is not None:
         chance = _chance(work, layout, replicas)
-    active = None if work.in_flight is not None else work.active_users_of(rate)
+    served = replicas * layout.sure_rate if work.load_kind is LoadKind.GPUS else float(rate.value)
+    active = None if work.in_flight is not None else work.active_users_of(served)
     return AfterFailure(replicas, rate, _counted(work, active), chance)
 
 
