@@ -96,7 +96,7 @@ def test_what_is_used_added_and_idle_of_a_given_cluster() -> None:
     assert idle == {"dgx-1": 2, "sn2700": 2}
     assert added["isilon-f800"] == 4
     assert "dgx-1" not in added
-    text = existing_text(design.existing)
+    text = existing_text(design.existing, design.plan)
     assert text.startswith("Of the existing equipment the design uses 3 × DGX-1 and 4 × Isilon F800; it adds ")
     assert text.endswith("leaves 2 × DGX-1 and 2 × SN2700 idle.")
 
