@@ -162,7 +162,7 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     carries_files = is_first and plan.inputs.platform.attachment in ("fabric", "gateway", "spine", "lan")
     n_servers = len({device for device, _ in ends if roles[device] is Role.GPU_SERVER})
     purpose = _fabric_purpose(kind.is_infiniband, carries_files, n_servers)
-    return _Draft(name, purpose, not kind.is_infiniband, is_first and not kind.is_infiniband, ends)
+    return _Draft(name, purpose, not kind.is_infiniband, is_first and (carries_files or not kind.is_infiniband), ends)
 
 
 def _fabric_purpose(is_ib: bool, carries_files: bool, n_servers: int) -> PlanNote:
