@@ -19,6 +19,7 @@ from tests.factories.examples import catalog
 
 @pytest.fixture(autouse=True)
 def _nothing_stays():
+    turns._resting.clear()
     yield
     ask_at_pause_points(None)
 
@@ -102,6 +103,16 @@ def test_a_run_that_has_just_begun_gives_way_to_nobody():
     other = run_in_a_thread(threading.Event(), end)
     with turns.run_of_the_script():
         assert turns._used_ahead_s() is None
+    end.set()
+    other.join()
+
+
+def test_who_opens_a_window_gives_way_to_who_is_there():
+    turns._resting[turns._session()] = time.monotonic(), 0.0
+    end = threading.Event()
+    other = run_in_a_thread(threading.Event(), end)
+    with turns.run_of_the_script():
+        assert turns._used_ahead_s() is not None
     end.set()
     other.join()
 
