@@ -20,13 +20,7 @@ from sizer.present.text.money import price_basis_text, price_range_text, quotes_
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
 from sizer.present.text.serving import conditions, most_users_text, used_stack_text
-from sizer.present.text.verdict import (
-    equipment_texts,
-    even_odds_text,
-    measure_texts,
-    selection_text,
-    verdict_text,
-)
+from sizer.present.text.verdict import equipment_texts, even_odds_text, measure_texts, selection_text, verdict_text
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, chance, estimate_text, plural, sample_unit, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
