@@ -36,7 +36,7 @@ _CALLED = {
     written: name
     for name, others in {
         "amount": "price unit_price list_price unit_list_price einzelpreis listenpreis",
-        "part_number": "part part_no sku mpn item_number artikelnummer teilenummer",
+        "part_number": "part_no sku mpn item_number artikelnummer teilenummer",
         "description": "product product_description name beschreibung bezeichnung",
         "vendor": "maker manufacturer brand hersteller",
         "quantity": "qty menge",
