@@ -177,8 +177,7 @@ def test_a_file_is_not_made_to_its_end_for_a_closed_window(monkeypatch):
     monkeypatch.setattr(turns.runtime, "exists", lambda: True)
     ask_at_pause_points(turns._look_around)
     sessions = {"window", "other"}
-    server = SimpleNamespace(is_active_session=sessions.__contains__)
-    monkeypatch.setattr(turns.runtime, "get_instance", lambda: server)
+    monkeypatch.setattr(turns.runtime, "get_instance", lambda: SimpleNamespace(is_active_session=sessions.__contains__))
     assert made() == b"file"
     sessions.remove("window")
     steps.clear()
