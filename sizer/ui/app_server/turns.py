@@ -34,8 +34,9 @@ _FORGOTTEN_S = 20.0
 # At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
 _LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
-# Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
-_LITTLE_S, _STILL_S = 0.002, 0.05
+# Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits. On a
+# machine at work a run that could go on is left without a processor for a tenth of a second.
+_LITTLE_S, _STILL_S = 0.002, 0.2
 # Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case,
 # which is twice what the first of the usual searches takes, as it begins anew.
 LEAVES_S, LONGEST_S = 0.25, 6.0
