@@ -16,7 +16,7 @@ from sizer.base.worker_process import MOST_WORKERS, WorkerLostError, apart, star
 from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.files import file_stem, write_whole
-from sizer.guide.contradictions import contradictions
+from sizer.guide.contradictions import beyond_purchases, contradictions
 from sizer.guide.pdf.set_page import set_page
 from sizer.guide.profile import PLAIN, Edition, Form, Profile
 from sizer.guide.user_texts import remark_on_glyphs
@@ -95,8 +95,11 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
     """The answer that all documents are made from.
 
     ``profile``: whose locale the copy is written in. ``customer_copy``: whether discounts and internal notes are left
-    out. Raises ReportError if two of its statements contradict each other.
+    out. Raises RequestError if the request leads to a magnitude that nothing has which is bought. Raises ReportError if
+    two of its statements contradict each other.
     """
+    if beyond := beyond_purchases(result):
+        raise RequestError(f"no document is written: {'; '.join(beyond)}; check the amounts and sizes of the request")
     if found := contradictions(result):
         raise ReportError(f"no document is written, because the answer contradicts itself: {'; '.join(found)}")
     if not customer_copy:

@@ -31,6 +31,23 @@ RATE = "exchange_rate_usd"  # US dollars for one unit of the row's currency
 # For the reader of a book; a part number or a description names the item where nothing else does.
 INFORMATIVE = ("vendor", "part_number", "description", "quantity")
 NAMES = ("item", "part_number", "description")
+# What suppliers head their lists with, in lower case, words joined by underscores.
+_CALLED = {
+    written: name
+    for name, others in {
+        "amount": "price unit_price list_price unit_list_price einzelpreis listenpreis",
+        "part_number": "part_no sku mpn item_number artikelnummer teilenummer",
+        "description": "product product_description name beschreibung bezeichnung",
+        "vendor": "maker manufacturer brand hersteller",
+        "quantity": "qty menge",
+        "currency": "währung",
+        "date": "datum price_date",
+        "source": "quote quelle",
+        "discount_percent": "discount",
+        "valid_until": "valid_to",
+    }.items()
+    for written in others.split()
+}
 
 _FITTED = re.compile(r"([1-9][0-9]?) ?[x×] ?(.+)")
 _GERMAN_DAY = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
@@ -97,7 +114,7 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
     """
     rows: list[Price] = []
     faults: list[str] = []
-    for here, cells in records_checked(text, place, faults, _column_faults, delimiter_of(text)):
+    for here, cells in records_checked(text, place, faults, _column_faults, delimiter_of(text), column_meant):
         # Days as 2026-11-21 where they can only mean that.
         read = dict(cells)
         for name in ("date", "valid_until"):
@@ -120,7 +137,7 @@ def _column_faults(columns: Sequence[str]) -> list[str]:
         return ["the columns are separated by tabs; separate them by commas or semicolons"]
     known = f"columns are {', '.join((*COLUMNS, RATE))}"
     unknown = [name for name in columns if name not in (*COLUMNS, RATE, *INFORMATIVE)]
-    faults = [f"unknown column {shown(name)}{_meant(name)}" for name in unknown]
+    faults = [f"unknown column {shown(name)}{nearest(name.lower(), COLUMNS)}" for name in unknown]
     names_items = not set(NAMES).isdisjoint(columns)
     missing = [repr(name) for name in NEEDED if name not in columns and not (name == "item" and names_items)]
     if missing:
@@ -132,9 +149,11 @@ def _column_faults(columns: Sequence[str]) -> list[str]:
     return faults + [f"column {name!r} stands there more than once" for name in twice]
 
 
-def _meant(name: str) -> str:
-    # A list price is called amount here, which no likeness of letters would tell.
-    return "; did you mean 'amount'?" if "price" in name.lower() else nearest(name.lower(), COLUMNS)
+def column_meant(written: str) -> str:
+    """Column of a book that a head means; as written where it means none."""
+    name = re.sub(r"\W+", "_", written.strip().lower()).strip("_")
+    meant = _CALLED.get(name, name)
+    return meant if meant in (*COLUMNS, RATE, *INFORMATIVE) else written.strip()
 
 
 def _price(cells: dict[str, str], place: str) -> tuple[list[Price], list[str]]:

@@ -12,7 +12,7 @@ from sizer.base.formats.xlsx_rows import column_letters, is_zip, xlsx_rows
 from sizer.catalog.labels import capital, with_vendor
 from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
 from sizer.catalog.model import Catalog
-from sizer.catalog.price_books import COLUMNS, INFORMATIVE, RATE, Price, delimiter_of, price_rows
+from sizer.catalog.price_books import COLUMNS, INFORMATIVE, RATE, Price, column_meant, delimiter_of, price_rows
 from sizer.export.tables.table import csv_bytes
 from sizer.sizing.result import SizingResult
 
@@ -107,7 +107,7 @@ def _sheet_text(rows: Sequence[Sequence[str]]) -> str:
     """Rows of a sheet as a price book: as many cells in each as in the head, a line a row."""
     width = max(map(len, rows), default=0)
     head, *others = [[" ".join(cell.split()) for cell in row] + [""] * (width - len(row)) for row in rows] or [[]]
-    return csv_bytes(["_".join(name.lower().split()) for name in head], others, mark="").decode()
+    return csv_bytes(head, others, mark="").decode()
 
 
 def _refused(line: int | None, rule: str) -> BookReading:
@@ -170,7 +170,7 @@ def _cells(text: str) -> dict[int, dict[str, str]]:
     """Cells by line and column, numbered as the faults are."""
     rows: dict[int, dict[str, str]] = {}
     records = csv_records(text, delimiter_of(text))
-    columns = [name.strip() for name in next(records, CsvRecord(1, 1, [])).cells]
+    columns = [column_meant(name) for name in next(records, CsvRecord(1, 1, [])).cells]
     for record in records:
         rows[record.line] = {name: cell.strip() for name, cell in record.by_column(columns).items()}
     return rows

@@ -45,6 +45,19 @@ def contradictions(result: SizingResult) -> list[str]:
     return [text for rule in rules for text in rule(result)]
 
 
+def beyond_purchases(result: SizingResult) -> list[str]:
+    """Magnitudes that nothing has which is bought, one clause each: they follow from numbers of the request."""
+    answers = [one for one in result.design.workloads if one.rate_is_predicted]
+    read = {one.workload.name: float(one.throughput.value) * one.sample_bytes for one in answers}
+    times = {one.workload.name: float(one.time.total_s.value) for one in answers if one.time is not None}
+    drawn_w = float(result.design.quantities.power_max_w[0])
+    return [
+        *(f"{name} takes {time_s:.3g} s" for name, time_s in times.items() if not 0 < time_s < _LONGEST_S),
+        *(f"{name} reads {rate:.3g} B/s" for name, rate in read.items() if not _LEAST_BYTES_PER_S <= rate < math.inf),
+        *([] if drawn_w < _MOST_W else [f"the design draws {drawn_w:.3g} W"]),
+    ]
+
+
 def overstatements(page: str, catalog: Catalog) -> list[str]:
     """What a customer's page says that it must not: weak sources by their titles, and that nobody published a fact.
 
@@ -114,12 +127,10 @@ def _ownership(result: SizingResult) -> Iterator[str]:
 
 
 def _figures(result: SizingResult) -> Iterator[str]:
-    """No efficiency above 100 %, no typical draw above the maximum, no magnitude that no purchase has."""
+    """No efficiency above 100 %, no typical draw above the maximum, no spread without a reason."""
     design = result.design
     for answer in design.workloads:
         name, is_alike = answer.workload.name, answer.kind.compares_one_gpu
-        if answer.time is not None and not 0 < answer.time.total_s.value < _LONGEST_S and answer.rate_is_predicted:
-            yield f"{name} takes {float(answer.time.total_s.value):g} s"
         spread, gpu = answer.gpu_spread, next((one for one in answer.stages if one.key == "gpu"), None)
         explained = math.hypot(spread.parameters, spread.within, spread.between)
         if answer.rate_is_predicted and gpu is not None:
@@ -128,11 +139,8 @@ def _figures(result: SizingResult) -> Iterator[str]:
                 yield f"{name} has a GPU rate that spreads by {wide:g}, of which {explained:g} has a reason"
         if is_alike and answer.scaling_efficiency > 1 + _ROUNDED and answer.workload.task == "training":
             yield f"{name} has a scaling efficiency of {answer.scaling_efficiency:g}"
-        rate = float(answer.throughput.value)
-        if answer.rate_is_predicted and not _LEAST_BYTES_PER_S <= rate * answer.sample_bytes < math.inf:
-            yield f"{name} reads {rate * answer.sample_bytes:g} B/s"
     typical, most = float(design.quantities.power_typical_w[0]), float(design.quantities.power_max_w[0])
-    if not typical <= most < _MOST_W:
+    if not typical <= most:
         yield f"the design draws typically {typical:g} W and at most {most:g} W"
     placed = sum(rack.weight_kg for rack in design.plan.racks)
     if abs(placed - design.weight_kg) > _ROUNDED * placed:

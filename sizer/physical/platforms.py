@@ -8,6 +8,7 @@ from typing import Any
 from sizer.base.errors import InfeasibleError
 from sizer.base.provenance import Sourced
 from sizer.base.stored_answers import StoredAnswers, stores_by_catalog
+from sizer.base.streams import pause_point
 from sizer.calibrate.serving.deployment import fits_inside
 from sizer.catalog.fabrics import fabric_links, fabric_ports, plans_unasked, possible_links
 from sizer.catalog.links import LinkType, fastest_first
@@ -376,6 +377,7 @@ def _on_fabric(
     extends: tuple[str, ...],
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
+    pause_point()
     if fabric_ports(server.ports, kind) == 0 or (is_converged and kind.is_infiniband):
         return ()
     head = _head_node(catalog, server, storage)

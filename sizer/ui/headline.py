@@ -20,13 +20,7 @@ from sizer.present.text.money import price_basis_text, price_range_text, quotes_
 from sizer.present.text.plan import existing_text
 from sizer.present.text.result_text import stack_worth_text
 from sizer.present.text.serving import conditions, most_users_text, used_stack_text
-from sizer.present.text.verdict import (
-    equipment_texts,
-    even_odds_text,
-    measure_texts,
-    selection_text,
-    verdict_text,
-)
+from sizer.present.text.verdict import equipment_texts, even_odds_text, measure_texts, selection_text, verdict_text
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, chance, estimate_text, plural, sample_unit, sentence
 from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckKind, CheckResult
@@ -166,7 +160,8 @@ def _performance(result: SizingResult) -> Tile:
     first = design.workloads[0]
     item = rate(design, 0)
     under = f"{item.under}; target {asked_target_text(result, first)}" if item.under else item.under
-    room = most_users_text(first.serving) if first.serving is not None and first.serving.work.counts_people else ""
+    serving, is_most = first.serving, result.asked_request.maximized is not None
+    room = most_users_text(serving) if serving is not None and (serving.work.counts_people or is_most) else ""
     note = f"Serves {room}, with {_software(design)}" if room else f"with {_software(design)}"
     if first.time is not None and first.workload.target.time_to_train_s is None:
         middle, ends = _split(first.time.total_s, "s")

@@ -94,6 +94,15 @@ def test_a_wrong_head_is_named_with_the_nearest_column(case):
     assert all(fault.startswith("prices/book.csv line 1: ") for fault in found)
 
 
+def test_suppliers_head_their_lists_in_words_of_their_own():
+    ours = "part_number;description;amount;currency;date;source;quantity\n"
+    theirs = "SKU;Product;Unit price;Currency;DATE;Quote;Qty.\n"
+    row = "920-9B210-00FN-0M0;A switch;24.500,00;EUR;20.11.2026;quote 5;2\n"
+    rows, wrong = price_rows(theirs + row, "book")
+    assert (rows, wrong) == price_rows(ours + row, "book")
+    assert (rows[0].item, str(rows[0].amount)) == ("920-9B210-00FN-0M0", "24500.00")
+
+
 def test_an_open_quote_names_its_line_and_hides_no_other():
     lines = [",".join(COLUMNS), '"dgx-1,1,USD', *[f"c4140,{number},USD" for number in range(3)]]
     opened, *others = faults("\n".join(lines) + "\n")

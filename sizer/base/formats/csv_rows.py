@@ -68,15 +68,21 @@ def csv_records(text: str | Iterable[str], delimiter: str = ",") -> Iterator[Csv
 
 
 def records_checked(
-    text: str, place: str, faults: list[str], faults_of: Callable[[Sequence[str]], Iterable[str]], delimiter: str = ","
+    text: str,
+    place: str,
+    faults: list[str],
+    faults_of: Callable[[Sequence[str]], Iterable[str]],
+    delimiter: str = ",",
+    name_of: Callable[[str], str] = str.strip,
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Place and cells by column of every record that has all columns; what is wrong with the others goes to ``faults``.
 
-    ``faults_of``: what is wrong with the columns of the head; then no record is read.
+    ``faults_of``: what is wrong with the columns of the head; then no record is read. ``name_of``: name of a column as
+    it is written in the head.
     """
     records = csv_records(text, delimiter)
     head = next(records, CsvRecord(1, 1, []))
-    columns = [name.strip() for name in head.cells]
+    columns = [name_of(name) for name in head.cells]
     if wrong := [head.fault] if head.fault else list(faults_of(columns)):
         faults += [f"{place} line 1: {fault}" for fault in wrong]
         return

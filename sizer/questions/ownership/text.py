@@ -8,15 +8,7 @@ from typing import Any, Literal
 from sizer.base.formats.json_document import fields_of, json_document
 from sizer.base.money import percent as money_percent
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
-from sizer.bom.ownership import (
-    COST_KINDS,
-    IDLE_SHARE,
-    CostKind,
-    Missing,
-    OwnershipCost,
-    OwnershipRates,
-    YearCost,
-)
+from sizer.bom.ownership import COST_KINDS, IDLE_SHARE, CostKind, Missing, OwnershipCost, OwnershipRates, YearCost
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.present import words
 from sizer.present.tables import WIDTH, Cell, Field, Table, record_table, row, table_text

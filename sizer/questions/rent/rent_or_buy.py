@@ -80,7 +80,7 @@ def rental_table(comparison: RentOrBuy, use: Decimal | None) -> Table:
     """
     # Assumptions of the table, and costs that it does not include.
     note = (
-        f"Rates of “{comparison.rental.offer}”. A year has {grouped(HOURS_PER_YEAR)} hours. "
+        f"Rates of “{words.shortened(comparison.rental.offer)}”. A year has {grouped(HOURS_PER_YEAR)} hours. "
         f"Electricity: typical draw, {share_text(Fraction(repr(IDLE_SHARE)))} of it while idle (assumed). Interest, "
         "taxes and residual value are not included."
     )
@@ -322,7 +322,7 @@ def _open_finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
         advice += " if they are used" if use is None and advice == "buy" else ""
         return (
-            f"{words.capital(hours)} of {years} from “{comparison.rental.offer}” cost "
+            f"{words.capital(hours)} of {years} from “{words.shortened(comparison.rental.offer)}” cost "
             f"{range_text(comparison.currency, rent, rent)}; buying and running cost {owning_text(comparison)}: "
             f"{advice}."
         )

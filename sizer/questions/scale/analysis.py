@@ -67,9 +67,9 @@ class Arrangement:
 
     @property
     def name(self) -> str:
-        """'4 × DGX-1', '8 × DGX-1 (4 of 8 GPUs used)', '4 × DSS 8440 (8 GPUs each)'."""
+        """'4 × NVIDIA DGX-1', '8 × NVIDIA DGX-1 (4 of 8 GPUs used)', '4 × Dell EMC DSS 8440 (8 GPUs each)'."""
         server = self.platform.server
-        servers = f"{grouped(self.n_servers)} × {server.name}"
+        servers = f"{grouped(self.n_servers)} × {with_vendor(server)}"
         if not self.is_full:
             return f"{servers} ({self.gpus_used} of {self.platform.gpus_per_server} GPUs used)"
         return f"{servers} ({self.gpus_used} GPUs each)" if server.n_gpus_choices else servers
@@ -147,7 +147,7 @@ def _sized(one: Arrangement) -> Arrangement | ExcludedServer:
     """The arrangement, unless it is larger than any that the search considers."""
     if one.kind == "design" or one.n_servers <= MAX_SERVERS:
         return one
-    name = f"{grouped(one.n_servers)} × {one.platform.server.name}"
+    name = f"{grouped(one.n_servers)} × {with_vendor(one.platform.server)}"
     return ExcludedServer(name, f"More than {MAX_SERVERS} servers would be needed.")
 
 
@@ -155,24 +155,24 @@ def _others(
     request: SizingRequest, own: Platform, server: Server, n_gpus: int, catalog: Catalog
 ) -> Iterator[Arrangement | ExcludedServer]:
     if server.id in request.platforms.forbidden_servers:
-        yield ExcludedServer(server.name, "Excluded by the request.")
+        yield ExcludedServer(with_vendor(server), "Excluded by the request.")
         return
     gpu = _gpu_for(server, own.gpu, catalog)
     if gpu is None:
-        yield ExcludedServer(server.name, f"It supports no GPU of the class of {with_vendor(own.gpu)}.")
+        yield ExcludedServer(with_vendor(server), f"It supports no GPU of the class of {with_vendor(own.gpu)}.")
         return
     storage = server.local_storage if own.storage.kind == "local" else own.storage.id
     if storage is None:
-        yield ExcludedServer(server.name, "Its local drives are not published.")
+        yield ExcludedServer(with_vendor(server), "Its local drives are not published.")
         return
     options = _options(request, own, server, gpu, storage, catalog)
     if not options:
-        yield ExcludedServer(server.name, f"It cannot connect to {item_name(storage, catalog)}.")
+        yield ExcludedServer(with_vendor(server), f"It cannot connect to {item_name(storage, catalog)}.")
         return
     full = [option for option in options if n_gpus % option.gpus_per_server == 0]
     if not full:
         sizes = " or ".join(grouped(option.gpus_per_server) for option in options)
-        yield ExcludedServer(server.name, f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.")
+        yield ExcludedServer(with_vendor(server), f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.")
     for option in full:
         asked = request.platforms
         allowed = (

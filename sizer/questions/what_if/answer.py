@@ -19,15 +19,7 @@ from sizer.perf import pipeline
 from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
 from sizer.present.tables import Cell, Table, columns, row
-from sizer.present.words import (
-    NOT_KNOWN,
-    chance,
-    estimate,
-    inside_sentence,
-    is_even,
-    listed,
-    stage,
-)
+from sizer.present.words import NOT_KNOWN, chance, estimate, inside_sentence, is_even, listed, stage
 from sizer.questions.what_if.sensitivity import MAX_BATCH
 from sizer.sizing.constraints.stored_data import data_sets, storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sizer.base.errors import BudgetError
@@ -27,14 +28,15 @@ _LOOK_S = 0.02
 # A run of the script gives way to those that have used the processor for so much less: pages go before long sizings.
 LEAD_S = 0.1
 # Of what earlier runs of a session used, the share that is left after a second of rest, and how much of it is forgiven:
-# who turns pages begins anew each time, who asks again and again does not.
-_LEFT_AFTER_A_SECOND, _FORGIVEN_S = 0.4, 0.3
+# who turns pages begins anew each time, who asks again and again does not, and who opens a window comes after both.
+_LEFT_AFTER_A_SECOND, _FORGIVEN_S, _OPENING_S = 0.4, 0.3, 0.7
 _FORGOTTEN_S = 20.0
 # At each look a calculation waits at most so long, so that it goes on, too, while others come and go.
 _LONGEST_WAIT_S = 2.0
 _WAIT_S = 0.01
-# Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits.
-_LITTLE_S, _STILL_S = 0.002, 0.05
+# Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits. On a
+# machine at work a run that could go on is left without a processor for a tenth of a second.
+_LITTLE_S, _STILL_S = 0.002, 0.2
 # Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case,
 # which is twice what the first of the usual searches takes, as it begins anew.
 LEAVES_S, LONGEST_S = 0.25, 6.0
@@ -74,17 +76,19 @@ def _session() -> str:
 
 @contextlib.contextmanager
 def run_of_the_script() -> Iterator[None]:
-    """Around one run of the script; also starts the looking around, once."""
+    """Around one run of the script, which looks around at each element that it draws, and at all pause points."""
     ask_at_pause_points(_look_around)
     thread, session = threading.get_ident(), _session()
-    began_s = _used_s(thread)
+    began_s, now = _used_s(thread), time.monotonic()
+    opening = now, 0.0 if "draft" in st.session_state else _OPENING_S
     with _lock:
-        ended_s, before_s = _resting.pop(session, (0.0, 0.0))
-        before_s *= _LEFT_AFTER_A_SECOND ** (time.monotonic() - ended_s)
+        ended_s, before_s = _resting.pop(session, opening)
+        before_s *= _LEFT_AFTER_A_SECOND ** (now - ended_s)
         _runs[thread] = began_s - max(0.0, before_s - _FORGIVEN_S)
     try:
         _look_around()
-        yield
+        with _looking_at_each_element(thread):
+            yield
     finally:
         with _lock:
             del _runs[thread]
@@ -92,6 +96,27 @@ def run_of_the_script() -> Iterator[None]:
             _resting[session] = now, before_s + _used_s(thread) - began_s
             for old in [name for name, (ended_s, _) in _resting.items() if now - ended_s > _FORGOTTEN_S]:
                 del _resting[old]
+
+
+@contextlib.contextmanager
+def _looking_at_each_element(thread: int) -> Iterator[None]:
+    """Drawing a page has no pause points of its own; Streamlit ends a run at the same place."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        yield
+        return
+    send = context._enqueue
+
+    def sent(message: ForwardMsg) -> None:
+        if threading.get_ident() == thread:  # a spinner is drawn by a thread of its own
+            _look_around()
+        send(message)
+
+    context._enqueue = sent
+    try:
+        yield
+    finally:
+        context._enqueue = send
 
 
 def in_turn(calculate: Callable[..., T], *arguments: object, is_long: bool = False) -> T:

@@ -14,12 +14,7 @@ from sizer.export.price_book import MAX_BYTES, BookFault, read_book, template
 from sizer.present.bill_tables import bill_table, category_prices
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
-from sizer.present.text.bill_warnings import (
-    bill_warning_sentences,
-    excluded_text,
-    need_dangers,
-    unsupported_text,
-)
+from sizer.present.text.bill_warnings import bill_warning_sentences, excluded_text, need_dangers, unsupported_text
 from sizer.present.text.money import price_text, range_text
 from sizer.present.words import date as day
 from sizer.present.words import money, plural

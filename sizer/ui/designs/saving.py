@@ -19,14 +19,7 @@ from sizer.library.library import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Library, Re
 from sizer.library.opening import DatabaseError, default_address
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural, sentence
-from sizer.questions.compare.text import (
-    bill_table,
-    field_of,
-    figure_cell,
-    figures_table,
-    is_told_apart,
-    request_table,
-)
+from sizer.questions.compare.text import bill_table, field_of, figure_cell, figures_table, is_told_apart, request_table
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.app_server.settings import user_header

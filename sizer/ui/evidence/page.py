@@ -12,15 +12,7 @@ from sizer.calibrate.validate import summarise
 from sizer.catalog.model import Catalog
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import parity_spec, source_title
-from sizer.evidence.published import (
-    JUDGED,
-    Choice,
-    Published,
-    PublishedEvidence,
-    built_in_evidence,
-    lines,
-    rows_of,
-)
+from sizer.evidence.published import JUDGED, Choice, Published, PublishedEvidence, built_in_evidence, lines, rows_of
 from sizer.evidence.tables import figures_table, findings, summary_tables
 from sizer.present.words import plural
 from sizer.ui import look, state

@@ -10,13 +10,7 @@ from sizer.present.availability import share_text
 from sizer.present.text.checks import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import chance, percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
-from sizer.questions.failures.goodput import (
-    GoodputQuestion,
-    goodput_answer,
-    question_of,
-    storage_worth,
-    worth_text,
-)
+from sizer.questions.failures.goodput import GoodputQuestion, goodput_answer, question_of, storage_worth, worth_text
 from sizer.questions.failures.text import (
     effect_text,
     failure_title,

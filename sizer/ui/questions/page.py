@@ -36,26 +36,11 @@ from sizer.questions.rent.rent_or_buy import (
     use_of,
     years_text,
 )
-from sizer.questions.scale.analysis import (
-    ArrangedDesign,
-    EqualGpuComparison,
-    job_gpus,
-    scale_comparison,
-)
-from sizer.questions.scale.text import (
-    excluded_table,
-    hardware_table,
-    rates_table,
-    steps_table,
-    storage_text,
-)
+from sizer.questions.scale.analysis import ArrangedDesign, EqualGpuComparison, job_gpus, scale_comparison
+from sizer.questions.scale.text import excluded_table, hardware_table, rates_table, steps_table, storage_text
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
-from sizer.questions.verdict.text import (
-    claims_table,
-    simplest_table,
-    simplest_text,
-)
+from sizer.questions.verdict.text import claims_table, simplest_table, simplest_text
 from sizer.questions.what_if.answer import (
     SERVERS,
     TARGET,
@@ -107,14 +92,9 @@ class InputPair(NamedTuple):
         return (self.x, self.at[0]), (self.y, self.at[1])
 
     @property
-    def base(self) -> tuple[int, int]:
-        """Positions of the sliders for the present design."""
-        return self.x.base, self.y.base
-
-    @property
     def is_moved(self) -> bool:
         """Whether a slider was moved."""
-        return self.at != self.base
+        return self.at != (self.x.base, self.y.base)
 
 
 def chosen_pair(tried: Tried, inputs: Sequence[VariedInput]) -> InputPair:
@@ -332,7 +312,7 @@ def _load(view: View) -> None:
     look.note("The cluster is resized for these values. The request stays as it is until they are applied.")
     tried = Tried("load", f"{number} {view.request_json}")
     values = _load_sliders(view, number, tried)
-    tried.buttons(view, _take_load, (values,), is_moved=bool(values), can_take=bool(values))
+    tried.buttons(view, _take_values, (values,), is_moved=bool(values), can_take=bool(values))
     if not values:
         return
     data = view.result.request.model_dump(mode="json", exclude_none=True)
@@ -371,7 +351,7 @@ def _load_sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, fl
     return moved
 
 
-def _take_load(values: Mapping[RequestPath, float]) -> None:
+def _take_values(values: Mapping[RequestPath, float]) -> None:
     for path, value in values.items():
         state.put(path, value)
     state.refresh("The values are now in the request; the design was sized again.")
@@ -401,7 +381,8 @@ def _rent(view: View) -> None:
     look.figures("what-if-figures", shown)
     look.table(rental_table(found, use), view.catalog.sources)
     can_take = offer is not asked or rate != offer.per_gpu_hour or use != use_of(offer)
-    tried.buttons(view, _take_offer, (rate, use), is_moved=bool(tried.values), can_take=can_take)
+    values = {(RENTAL.key, "per_gpu_hour"): float(rate), (RENTAL.key, "utilization_fraction"): float(use)}
+    tried.buttons(view, _take_values, (values,), is_moved=bool(tried.values), can_take=can_take)
 
 
 def _usual(view: View) -> Rental:
@@ -427,12 +408,6 @@ def _offer_sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:
         first = _USE if stated is None else max(1, round(100 * stated))
         use = st.slider("GPU utilization, % of all hours", 1, 100, **tried.widget("use", first))
     return rate, stated if stated is not None and use == first else Decimal(use) / 100
-
-
-def _take_offer(rate: Decimal, use: Decimal) -> None:
-    state.put((RENTAL.key, "per_gpu_hour"), float(rate))
-    state.put((RENTAL.key, "utilization_fraction"), float(use))
-    state.refresh("Price and utilization are now in the request.")
 
 
 # Larger clusters take too long for a page; the command line accepts up to 10,000.
@@ -503,7 +478,9 @@ def _verdict(view: View) -> None:
         if simplest.unrestricted is not None:
             name = "the design without the choices"
             compare.use_button(simplest.unrestricted.request.model_dump_json(), name, "take-lifted", f"Use {name}")
-    _claims(view)
+    found = view.once("claims", lambda: claims(view.evaluated), doing="Checking each claim")
+    st.subheader("Claims", anchor=False)
+    look.table(claims_table(found), view.catalog.sources)
 
 
 def simplest_of(view: View) -> SimplestDesign:
@@ -513,12 +490,6 @@ def simplest_of(view: View) -> SimplestDesign:
         lambda: simplest_design(state.whole(view)),
         doing="Searching for the simplest design",
     )
-
-
-def _claims(view: View) -> None:
-    found = view.once("claims", lambda: claims(view.evaluated), doing="Checking each claim")
-    st.subheader("Claims", anchor=False)
-    look.table(claims_table(found), view.catalog.sources)
 
 
 # The questions in the order of the pills; each draws itself below them.

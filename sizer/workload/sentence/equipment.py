@@ -511,6 +511,10 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
         _allow(notes, "prefer_vendors", vendors)
         meaning = f"preferred vendors: {listed}"
     else:
+        servers = notes.catalog.servers
+        # Who says servers gets none that stands at a desk.
+        if called["servers"]:
+            items["servers"] = [key for key in items["servers"] if not servers[key].is_workstation] or items["servers"]
         asked = {part: items[part] for part in called if called[part] or (is_all and items[part])}
         for part, keys in asked.items():
             _allow(notes, part, keys)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from sizer.base.dates import days_of
+from sizer.base.streams import pause_point
 from sizer.workload.sentence.grammar import GRAMMAR, rule, sign
 from sizer.workload.sentence.quantities import Amount
 
@@ -171,6 +172,7 @@ class SentenceText:
 
     def each(self, source: str) -> Iterator[Match]:
         """Matches of a rule, from left to right; what is read meanwhile is no longer matched."""
+        pause_point()
         for match in list(rule(source).finditer(self.shape)):
             if READ not in self.shape[match.start() : match.end()]:
                 yield self.match_of(match)

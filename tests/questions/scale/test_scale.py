@@ -57,7 +57,7 @@ def test_one_server_two_and_four():
     own = [way.arrangement for way in same.designs if way.arrangement.kind != "other"]
     assert [(one.n_servers, one.gpus_used) for one in own] == [(1, 8), (2, 4), (4, 2)]
     assert [one.is_full for one in own] == [True, False, False]
-    assert own[1].name == "2 × DGX-1 (4 of 8 GPUs used)"
+    assert own[1].name == "2 × NVIDIA DGX-1 (4 of 8 GPUs used)"
 
 
 def test_default_is_what_the_design_uses(result):
@@ -73,20 +73,23 @@ def test_a_gpu_stands_only_in_servers_of_its_form(found):
             platform = way.arrangement.platform
             assert platform.gpu.id in platform.server.gpus
     names = [way.arrangement.name for way in found.comparisons[-1].designs]
-    assert "8 × C4140 PCIe" in names  # has cards of its own form, not the modules that the request names
+    assert "8 × Dell EMC C4140 PCIe" in names  # has cards of its own form, not the modules that the request names
 
 
 def test_servers_that_are_not_filled_are_named_with_the_reason(found):
     left = {one.name: one.reason for one in found.comparisons[0].excluded}
-    for name in ("DSS 8440 T4", "RTX 2080 Ti server"):
+    for name in ("Dell EMC DSS 8440 T4", "RTX 2080 Ti server"):
         assert "no GPU of the class" in left.pop(name)
-    assert set(left) == {"DGX-2", "DGX-2H"}
+    assert set(left) == {"NVIDIA DGX-2", "NVIDIA DGX-2H"}
     assert all("do not fill servers of 16" in reason for reason in left.values())
 
 
 def test_the_same_host_with_another_form_of_gpu(found):
     (pair,) = found.comparisons[-1].form_pairs
-    assert (pair.first.arrangement.name, pair.second.arrangement.name) == ("8 × C4140", "8 × C4140 PCIe")
+    assert (pair.first.arrangement.name, pair.second.arrangement.name) == (
+        "8 × Dell EMC C4140",
+        "8 × Dell EMC C4140 PCIe",
+    )
     servers = catalog().servers
     assert is_same_host(servers["c4140"], servers["c4140-pcie"])
     assert not is_same_host(servers["dgx-1"], servers["apollo-6500"])

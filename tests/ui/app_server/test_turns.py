@@ -3,6 +3,9 @@
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
@@ -19,6 +22,7 @@ from tests.factories.examples import catalog
 
 @pytest.fixture(autouse=True)
 def _nothing_stays():
+    turns._resting.clear()
     yield
     ask_at_pause_points(None)
 
@@ -66,7 +70,11 @@ def test_nothing_is_asked_outside_of_an_app():
     pause_point()
 
 
-def run_in_a_thread(begin: threading.Event, end: threading.Event) -> threading.Thread:
+@contextmanager
+def beside() -> Iterator[None]:
+    """Around what is done while another run of the script goes on."""
+    begin, end = threading.Event(), threading.Event()
+
     def run() -> None:
         with turns.run_of_the_script():
             begin.set()
@@ -75,7 +83,9 @@ def run_in_a_thread(begin: threading.Event, end: threading.Event) -> threading.T
     thread = threading.Thread(target=run)
     thread.start()
     begin.wait(60)
-    return thread
+    yield
+    end.set()
+    thread.join()
 
 
 def use_the_processor(seconds: float) -> None:
@@ -88,50 +98,39 @@ def test_a_run_gives_way_to_one_that_has_used_less_until_that_has_ended():
     with turns.run_of_the_script():
         use_the_processor(3 * turns.LEAD_S)
         assert turns._used_ahead_s() is None  # nobody else is there
-        end = threading.Event()
-        other = run_in_a_thread(threading.Event(), end)
-        assert turns._used_ahead_s() is not None
-        end.set()
-        other.join()
+        with beside():
+            assert turns._used_ahead_s() is not None
         assert turns._used_ahead_s() is None
 
 
-def test_a_run_that_has_just_begun_gives_way_to_nobody():
+def test_a_run_that_has_just_begun_gives_way_to_those_alone_whose_window_was_open():
     use_the_processor(3 * turns.LEAD_S)  # what the thread did before does not count
-    end = threading.Event()
-    other = run_in_a_thread(threading.Event(), end)
-    with turns.run_of_the_script():
+    with beside(), turns.run_of_the_script():
         assert turns._used_ahead_s() is None
-    end.set()
-    other.join()
+    turns._resting[turns._session()] = time.monotonic(), 0.0
+    with beside(), turns.run_of_the_script():
+        assert turns._used_ahead_s() is not None
 
 
 def test_a_session_that_asks_again_at_once_gives_way_and_one_that_rested_does_not(monkeypatch):
     monkeypatch.setattr(turns, "_session", lambda: threading.current_thread().name)
     with turns.run_of_the_script():
         use_the_processor(3 * turns.LEAD_S + turns._FORGIVEN_S)
-    end = threading.Event()
-    other = run_in_a_thread(threading.Event(), end)
-    with turns.run_of_the_script():
-        assert turns._used_ahead_s() is not None
-    monkeypatch.setattr(turns, "_LEFT_AFTER_A_SECOND", 0.0)  # as if minutes had gone by
-    with turns.run_of_the_script():
-        assert turns._used_ahead_s() is None
-    end.set()
-    other.join()
+    with beside():
+        with turns.run_of_the_script():
+            assert turns._used_ahead_s() is not None
+        monkeypatch.setattr(turns, "_LEFT_AFTER_A_SECOND", 0.0)  # as if minutes had gone by
+        with turns.run_of_the_script():
+            assert turns._used_ahead_s() is None
 
 
 def test_a_run_that_waits_for_something_else_holds_nobody_up():
     """It may wait for the very one that would wait for it: a value that two sessions ask for is computed once."""
-    end = threading.Event()
-    other = run_in_a_thread(threading.Event(), end)
-    with turns.run_of_the_script():
+    with beside(), turns.run_of_the_script():
         use_the_processor(3 * turns.LEAD_S)
         begun_s = time.monotonic()
         turns._wait_for_shorter_runs()
         assert time.monotonic() - begun_s < turns._LONGEST_WAIT_S / 2
-    end.set()
-    other.join()
 
 
 def where_it_runs(seconds: float) -> int:
@@ -161,16 +160,6 @@ def test_a_design_of_a_worker_process_gives_the_same_files():
         assert document(sent, catalog(), kind) == document(expected, catalog(), kind)
 
 
-class _Server:
-    """A server that knows some sessions."""
-
-    def __init__(self, *sessions: str) -> None:
-        self.sessions = sessions
-
-    def is_active_session(self, session: str) -> bool:
-        return session in self.sessions
-
-
 def test_a_file_is_not_made_to_its_end_for_a_closed_window(monkeypatch):
     """While the window is open it is made; once its session is gone, the next pause point ends it."""
     steps: list[int] = []
@@ -182,17 +171,15 @@ def test_a_file_is_not_made_to_its_end_for_a_closed_window(monkeypatch):
             pause_point()
         return b"file"
 
-    class _Context:
-        session_id = "window"
-
-    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: _Context())
+    monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="window"))
     made = turns.for_session(make)
     monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: None)  # the thread of a download
     monkeypatch.setattr(turns.runtime, "exists", lambda: True)
     ask_at_pause_points(turns._look_around)
-    monkeypatch.setattr(turns.runtime, "get_instance", lambda: _Server("window", "other"))
+    sessions = {"window", "other"}
+    monkeypatch.setattr(turns.runtime, "get_instance", lambda: SimpleNamespace(is_active_session=sessions.__contains__))
     assert made() == b"file"
-    monkeypatch.setattr(turns.runtime, "get_instance", lambda: _Server("other"))
+    sessions.remove("window")
     steps.clear()
     with pytest.raises(turns.WindowClosedError):
         made()

@@ -42,7 +42,7 @@ def test_the_gpus_of_the_design_stand_in_every_kind_of_server() -> None:
     app = asked("Scale up or out", "questions/scale-up-or-out")
     assert widget(app.number_input, "GPUs in total").value == 32
     text = page_text(app)
-    for said in ("8 × C4140 PCIe *", "WekaIO"):
+    for said in ("8 × Dell EMC C4140 PCIe *", "WekaIO"):
         assert said in text
 
 
