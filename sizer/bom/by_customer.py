@@ -10,11 +10,13 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import lan_ports
 from sizer.workload.quote import Category
 from sizer.workload.request import SizingRequest
-from sizer.workload.serving import is_served
+from sizer.workload.serving import vector_bytes
 
 _PLUGS = {"iec-60309-3p-n-e-9h": "IEC 60309 3P+N+E", "iec-60309-p-n-e-6h": "IEC 60309 P+N+E"}
 # Switches of a rack that share one manager for their cables.
 _SWITCHES_A_MANAGER = 2
+# Numbers of a vector of a passage, of which nothing is asked: those of common models that embed texts. Assumed.
+_VECTOR_NUMBERS = 1024
 
 
 class _Part(NamedTuple):
@@ -25,7 +27,15 @@ class _Part(NamedTuple):
     values: tuple[str | float, ...] = ()
 
 
-def by_customer(plan: Plan, request: SizingRequest) -> list[BillLine]:
+class Ingress(NamedTuple):
+    """What people ask of all models in use at the load of a design."""
+
+    requests_per_s: float
+    in_flight: float
+    searches_per_s: float  # of them, those that look for passages first
+
+
+def by_customer(plan: Plan, request: SizingRequest, ingress: Ingress | None) -> list[BillLine]:
     """Circuits, transfer switches, cable managers, ports of the building and software that a design counts on."""
     return [
         BillLine(
@@ -35,7 +45,7 @@ def by_customer(plan: Plan, request: SizingRequest) -> list[BillLine]:
             status=BY_OTHERS,
             notes=(PlanNote(part.kind, part.values),),
         )
-        for part in (*_power(plan), *_cabling(plan), *_services(plan, request))
+        for part in (*_power(plan), *_cabling(plan), *_services(plan, request, ingress))
         if part.quantity
     ]
 
@@ -76,13 +86,18 @@ def _cabling(plan: Plan) -> Iterator[_Part]:
         yield _Part("network", "Customer LAN port", count, PlanNoteKind.UPLINK_PORT, kind_and_medium)
 
 
-def _services(plan: Plan, request: SizingRequest) -> Iterator[_Part]:
+def _services(plan: Plan, request: SizingRequest, ingress: Ingress | None) -> Iterator[_Part]:
     """Ports that servers without a network of the design take of the customer's, and what users meet first."""
     server, count = plan.inputs.platform.server, plan.inputs.n_servers
     if not plan.n_links and not server.is_workstation:
         for port in lan_ports(server):
             yield _Part("network", "Customer LAN port", count, PlanNoteKind.LAN_PORT, (port.kind.name, server.name))
-    if any(map(is_served, request.workload)):
-        yield _Part("software", "Load balancer", 1, PlanNoteKind.OF_REPLICAS)
+    if ingress is not None:
+        # A single one would undo the redundancy of the replicas.
+        balancers = 2 if request.resilience.keeps_targets_without else 1
+        yield _Part("software", "Load balancer", balancers, PlanNoteKind.OF_REPLICAS, ingress[:2])
+        searches = int(ingress.searches_per_s > 0)
+        values = (ingress.searches_per_s, 1e6 * vector_bytes(_VECTOR_NUMBERS)[1], _VECTOR_NUMBERS)
+        yield _Part("software", "Vector store", searches, PlanNoteKind.OF_SEARCH, values)
     if request.team is not None and count == 1:
         yield _Part("software", "Slurm", 1, PlanNoteKind.OF_TEAM)

@@ -131,7 +131,8 @@ class PlanNoteKind(Enum):
     CABLE_MANAGER = "cable-manager"  # switches that share one
     LAN_PORT = "lan-port"  # link, server
     UPLINK_PORT = "uplink-port"  # link, what its optic is: medium of the cable
-    OF_REPLICAS = "of-replicas"
+    OF_REPLICAS = "of-replicas"  # requests/s, requests in flight
+    OF_SEARCH = "of-search"  # searches/s, bytes of a million vectors, numbers of one
     OF_TEAM = "of-team"
     SINGLE_CORDED = "single-corded"  # device
     INLETS_UNKNOWN = "inlets-unknown"  # device

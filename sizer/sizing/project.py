@@ -143,7 +143,14 @@ def _design(
     design: DesignAnswer, request: SizingRequest, catalog: Catalog, book: PriceBook, *, is_documented: bool
 ) -> DesignAnswer:
     money = design_money(
-        request, design.platform, design.quantities, design.plan, catalog, book, is_documented=is_documented
+        request,
+        design.platform,
+        design.quantities,
+        design.plan,
+        catalog,
+        book,
+        design.workloads,
+        is_documented=is_documented,
     )
     others = [one for one in design.warnings if not isinstance(one, BudgetOfPricedLines)]
     return replace(

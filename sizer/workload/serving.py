@@ -53,6 +53,9 @@ WEIGHTS_OF = "Weights of "
 DEFAULT_ADAPTER_RANK = 16
 # Parameters of adapters over those of their model, at most: beyond, engines load those in use. A choice of ours.
 _MOST_ADAPTED = 10.0
+# Memory of a vector with its index over its numbers in single precision: metadata, graph and segments that are being
+# written have half as much again (Qdrant, documentation, "Capacity planning").
+_NUMBER_BYTES, _INDEXED = 4.0, 1.5
 # Copies in the model store: the model, its next version and one that is tried out. Assumed.
 _STORED_COPIES = 3.0
 
@@ -210,6 +213,17 @@ class ServingWork:
     def active_users_of(self, requests_per_s: float) -> float | None:
         """Active users that a rate of requests serves; None where nothing says what people do."""
         return None if self.people is None else requests_per_s * HOUR_S / self.people.requests_per_h
+
+
+def vector_bytes(numbers: float) -> tuple[float, float]:
+    """A vector of so many numbers as it is stored, and in the memory of what searches it. [B]
+
+    Examples
+    --------
+    >>> vector_bytes(1024)
+    (4096.0, 6144.0)
+    """
+    return _NUMBER_BYTES * numbers, _INDEXED * _NUMBER_BYTES * numbers
 
 
 def is_served(work: Workload) -> bool:

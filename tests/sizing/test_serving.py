@@ -46,7 +46,7 @@ from sizer.sizing.stages.serving_rates import (
 )
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.optional_tables import Rental
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Resilience, SizingRequest
 from tests.factories.examples import catalog
 
 
@@ -798,3 +798,32 @@ def test_adapters_take_the_memory_of_their_matrices():
     assert found.adapter_bytes * found.tensor == pytest.approx(20 * 32 * 16 * matrices * 2, rel=1e-6)
     fewer, more = (rate(dnn="llama-3-8b", adapters=number) for number in (1, 100))
     assert rate(dnn="llama-3-8b") > fewer > more
+
+
+@pytest.mark.parametrize(
+    ("asked", "losses", "counts"),
+    [
+        ({"use": "rag"}, (), {"Load balancer": 1, "Vector store": 1}),
+        ({"use": "chat"}, ("server",), {"Load balancer": 2}),
+        ({"task": "generation", "target": {"requests_per_s": 1}}, (), {}),
+    ],
+)
+def test_what_requests_meet_first_is_on_the_bill(asked, losses, counts):
+    """Retrieval: 2,000 users x 10 % x 10 an hour / 3,600 s = 0.556/s, and 1e6 x 1,024 x 4 B x 1.5 = 6.144 GB."""
+    wanted = request(**({"target": {"users": 2000}} | asked))
+    wanted = wanted.model_copy(update={"resilience": Resilience(keeps_targets_without=losses)})
+    design = size(wanted, catalog()).design
+    found = {one.description: one for one in design.bill.lines if one.description in ("Load balancer", "Vector store")}
+    assert {name: one.quantity for name, one in found.items()} == counts
+    if "Vector store" in found:
+        (note,), (stream,) = found["Vector store"].notes, found["Load balancer"].notes
+        assert note.values[:2] == pytest.approx((2000 * 0.1 * 10 / 3600, 1e6 * 1024 * 4 * 1.5))
+        assert stream.values[0] == pytest.approx(note.values[0])
+        (serving,) = (one.serving for one in design.workloads)
+        # Little's law: as many are in flight as arrive in the time of one.
+        assert stream.values[1] == pytest.approx(note.values[0] * request_s(serving), rel=0.05)
+
+
+def request_s(serving: ServingAnswer) -> float:
+    rates = serving.rates_at(np.array([serving.concurrency]))
+    return float(rates.ttft_s[0] + (serving.work.output_tokens - 1) * rates.tpot_s[0])

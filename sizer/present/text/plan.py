@@ -1,5 +1,6 @@
 """Words of the physical design: notes of networks, storage, cables and the building plan."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -122,7 +123,13 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     PlanNoteKind.UPLINK_PORT: lambda link, medium: (
         f"{link}, {'with the optic of that end, ' * (medium == 'transceiver')}for an uplink, whose cable this bill has"
     ),
-    PlanNoteKind.OF_REPLICAS: lambda: "in front of the replicas",
+    PlanNoteKind.OF_REPLICAS: lambda requests, in_flight: (
+        f"in front of the replicas: {significant(requests, 2)} requests/s, {grouped(math.ceil(in_flight))} open streams"
+    ),
+    PlanNoteKind.OF_SEARCH: lambda searches, bytes_, numbers: (
+        f"with the nodes that search it {significant(searches, 2)} times a second; about {si(bytes_, 'B')} of memory "
+        f"for each million passages of {grouped(numbers)} numbers"
+    ),
     PlanNoteKind.OF_TEAM: lambda: "on the server, free of charge: queue and log-in of the team",
     PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
     PlanNoteKind.FEW_SUPPLIES: lambda device, supplies, remaining, needed, *_: (

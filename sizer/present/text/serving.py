@@ -25,12 +25,10 @@ from sizer.sizing.result import DesignAnswer, OtherLoad, TokenCost, WorkloadAnsw
 from sizer.sizing.stages.platform_columns import node_read_rate
 from sizer.sizing.stages.serving_rates import AfterFailure, ServingAnswer, exceeded_run, nearest_run, output_of_gpu
 from sizer.workload.optional_tables import Ownership
-from sizer.workload.serving import USES, LoadKind, ServingWork, UseOfModel
+from sizer.workload.serving import USES, LoadKind, ServingWork, UseOfModel, vector_bytes
 
 # Less of a GPU's memory is told as less: nobody reads 0.00739 GiB.
 _LEAST_GIB = 0.1
-# Of a number of a vector: single precision, as libraries return and index them.
-_VECTOR_ELEMENT_BYTES = 4
 _ENGINES = {"trtllm": "TensorRT-LLM", "vllm": "vLLM", "sglang": "SGLang"}
 _BOUNDS = {
     Bound.FIRST_TOKEN: "limited by the time to the first token",
@@ -276,10 +274,10 @@ def batch_text(found: ServingAnswer) -> str:
 
 def vectors_text(work: ServingWork) -> str:
     """What vectors take where they are stored; their store is no part of the design."""
-    each = _VECTOR_ELEMENT_BYTES * work.shape.hidden
+    each, searched = vector_bytes(work.shape.hidden)
     return (
-        f"one of {grouped(work.shape.hidden)} numbers of {_VECTOR_ELEMENT_BYTES} bytes takes {si(each, 'B')}, "
-        f"a million {si(1e6 * each, 'B')} and their index more: out of scope, not on the bill"
+        f"one of {grouped(work.shape.hidden)} numbers takes {si(each, 'B')}, a million {si(1e6 * each, 'B')}, and "
+        f"about {si(1e6 * searched, 'B')} of memory where they are searched: out of scope, not on the bill"
     )
 
 

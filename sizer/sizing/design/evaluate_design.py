@@ -421,7 +421,7 @@ def design_answer(
     ]
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
-    money = design_money(request, platform, parts, plan, catalog, prices, is_documented=is_documented)
+    money = design_money(request, platform, parts, plan, catalog, prices, answers, is_documented=is_documented)
     found = DesignAnswer(
         platform=platform,
         n_servers=n_servers,

@@ -1,10 +1,11 @@
 """What one design costs: its bill with the quote, the intervals of its cost, and whether it keeps the budget."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sizer.bom.bill import Bill
-from sizer.bom.by_customer import by_customer
+from sizer.bom.by_customer import Ingress, by_customer
 from sizer.bom.cost import CostInterval, bill_cost, heights_of, probability_within
 from sizer.bom.lines import bill
 from sizer.bom.ownership import bill_intervals, footprint_of, rates_of
@@ -15,9 +16,11 @@ from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
+from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.sizing.stages.platform_columns import capacity_is_unknown
 from sizer.workload.request import SizingRequest
+from sizer.workload.serving import USES
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ def design_money(
     plan: Plan,
     catalog: Catalog,
     book: PriceBook,
+    answers: Sequence[WorkloadAnswer],
     *,
     is_documented: bool,
 ) -> DesignMoney:
@@ -60,7 +64,7 @@ def design_money(
         is_documented=is_documented,
         server=platform.server,
         stored_bytes=platform.stored_bytes,
-        provided=by_customer(plan, request),
+        provided=by_customer(plan, request, _ingress(answers)),
     )
     cost, owned, confidence = None, tuple[CostInterval, ...](), request.confidence
     if book.per_usd(request.currency) is not None or priced.is_complete:
@@ -78,6 +82,16 @@ def design_money(
             for one in checks
         )
     return DesignMoney(priced, cost, owned, checks)
+
+
+def _ingress(answers: Sequence[WorkloadAnswer]) -> Ingress | None:
+    """What people ask of the models in use of a design; None where nobody waits."""
+    asked = [
+        (one.served_per_s, one.concurrency * one.replicas, one.served_per_s * (one.work.people == USES["rag"]))
+        for one in (answer.serving for answer in answers)
+        if one is not None and one.work.first_token_s is not None
+    ]
+    return Ingress(*(sum(column) for column in zip(*asked, strict=True))) if asked else None
 
 
 def _without_end(cost: CostInterval) -> CostInterval:

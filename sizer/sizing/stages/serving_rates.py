@@ -15,7 +15,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
-from sizer.base.quantities import duration, si
+from sizer.base.quantities import duration, grouped, si
 from sizer.base.units import HOUR_S
 from sizer.calibrate.language.cases import pcie_bytes_per_s
 from sizer.calibrate.serving import calibration
@@ -581,7 +581,7 @@ def serving_error_text(
         weights = si(float(replicas_of([whole]).weight_bytes[0]), "B")
         return (
             f"{gpus} × {gpu.name} with {memory} do not hold {work.model}, whose weights take {weights} in "
-            f"{layout.deployment.weights.upper()}, and one request of {work.context_tokens:,.0f} tokens"
+            f"{layout.deployment.weights.upper()}, and one request of {grouped(work.context_tokens)} tokens"
         )
     replicas = n_servers // layout.servers * layout.replicas
     if work.in_flight is not None and replicas * layout.most_concurrent < work.in_flight:
@@ -589,10 +589,11 @@ def serving_error_text(
         table = replicas_of([layout.deployment])
         length = work.input_tokens + 0.5 * work.output_tokens
         each = float((table.cache_bytes(length) + table.state_bytes)[0]) * layout.deployment.tensor
+        most = replicas * layout.most_concurrent
         return (
-            f"keys and values of {work.in_flight:,.0f} requests of {work.context_tokens:,.0f} tokens take "
+            f"keys and values of {grouped(work.in_flight)} requests of {grouped(work.context_tokens)} tokens take "
             f"{si(work.in_flight * each, 'B')} in {layout.deployment.cache.upper()}, and the GPUs have room for "
-            f"{si(replicas * layout.most_concurrent * each, 'B')}: {replicas * layout.most_concurrent:,.0f} requests"
+            f"{si(most * each, 'B')}: {grouped(most)} requests"
         )
     if layout.rate > _NO_RATE:
         needs = [
