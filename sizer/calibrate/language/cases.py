@@ -525,6 +525,7 @@ USUAL_RECOMPUTE = {"nemo-automodel": "full"}
 _UNFUSED_ATTENTION, _FUSED_FROM = ("megatron-deepspeed", "megatron-lm"), "2023"
 # Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
 EARLY_ATTENTION = ("llm-foundry",)
+PORTED_ATTENTION = (*EARLY_ATTENTION, "torchtitan", "pytorch-fsdp")
 
 
 def is_from_hopper_on(gpu: Gpu) -> bool:
@@ -679,7 +680,7 @@ def layout_of(
         "is_tuned": float(stack.startswith(TUNED)),
         "is_unfused": float(is_unfused(stack, row.date, gpu)),
         "is_early": float(is_early),
-        "is_ported": float(is_early and is_from_hopper_on(gpu)),
+        "is_ported": float(stack in PORTED_ATTENTION and is_from_hopper_on(gpu)),
     }
 
 
