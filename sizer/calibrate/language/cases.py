@@ -816,6 +816,7 @@ class RunLevels:
     gpu_precision: str
     stack: str
     stack_group: str
+    stack_generation: str
     release: str
     family: str
     model_gpu: str
@@ -951,7 +952,7 @@ def _case(
     precision = number_format(row.precision)
     machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
-    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), gpu.id, tuple(guessed))
+    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, gpu.generation or "", precision), gpu.id, tuple(guessed))
 
 
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
@@ -959,7 +960,7 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     return catalog.gpus[case.gpu_id]
 
 
-def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
+def _levels(row: LanguageRow, gpu_id: str, generation: str, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
     mixture = row.arch.endswith("moe")
@@ -968,6 +969,7 @@ def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
     power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
     gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
     return RunLevels(
+        stack_generation=f"{stack}/{generation}",
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,
         stack_group=group_of_stack(stack),

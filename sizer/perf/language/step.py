@@ -308,7 +308,8 @@ def step_time(
     tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
     exposed_tensor = np.where(waits, 1.0, exposed_tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
-    near = way.expert * way.tensor <= machines.domain_gpus
+    # Experts have a group of their own, of the tensor ranks, too.
+    near = way.expert <= machines.domain_gpus
     expert = EXPERT_PASSES * sparse * state / way.tensor * one.active_experts * (way.expert - 1) / way.expert
     expert = expert * np.where(near, exposed_expert / machines.domain_bytes_per_s, by.expert_far / beyond)
     near = way.context * way.tensor <= machines.domain_gpus
