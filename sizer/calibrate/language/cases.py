@@ -823,6 +823,7 @@ class RunLevels:
     mixture: str  # empty for dense models
     mixture_stack: str
     lora: str
+    months: float = 0.0  # of the software, after the newest of the shipped rows: below 0
 
 
 @dataclass(frozen=True)
@@ -979,7 +980,16 @@ def _levels(row: LanguageRow, gpu_id: str, generation: str, precision: str) -> R
         mixture=f"{release}/{name}/{gpu}" if mixture else "",
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
+        months=_months(row.date),
     )
+
+
+def _months(date: str) -> float:
+    """Months of a date after the newest software of the shipped rows; a year alone is its middle."""
+    if not date:
+        return 0.0
+    year, month = date[:4], date[5:7] or "6"
+    return min(0.0, (int(year) - 2026) * 12.0 + int(month) - 7)
 
 
 def work_flop(cases: Sequence[LanguageCase]) -> Floats:
