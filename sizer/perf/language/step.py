@@ -296,7 +296,7 @@ def step_time(
     elementwise = elementwise + moved / machines.memory_bytes_per_s
     scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
     attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
-    launch = (by.launch_s * layers + by.routing_s * sparse) * less
+    launch, routing = by.launch_s * layers * less, by.routing_s * sparse * less
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
@@ -320,8 +320,8 @@ def step_time(
 
     q = _OVERLAP_EXPONENT
     computing = linear + attention + elementwise + tensor + expert + context
-    # The host launches ahead of the GPU: where kernels are long, launching costs nothing.
-    busy = computing + launch
+    # The host launches ahead of the GPU: where kernels are long, launching costs nothing. For routing it waits.
+    busy = (computing**q + launch**q) ** (1 / q) + routing
     data = way.replicas
     trained = np.where(way.is_lora, _ADAPTERS, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
