@@ -72,9 +72,7 @@ def effects_of(case: LanguageCase) -> list[engine.Effect]:
     """Every factor, and the effects ``kind:level`` on the whole step."""
     levels = case.levels
     factors = [(term, name, 1.0) for term, name in enumerate(COEFFICIENTS)]
-    if levels.mixture:
-        factors += [(COEFFICIENTS.index(name), "months", levels.months) for name in ("routing_s", "routing_bytes")]
-    found = [f"{kind}:{level}" for kind in engine.priors("language-levels") if kind != "months" and (level := getattr(levels, kind))]
+    found = [f"{kind}:{level}" for kind in engine.priors("language-levels") if (level := getattr(levels, kind))]
     return [*factors, *((len(COEFFICIENTS), name, 1.0) for name in found)]
 
 

@@ -823,7 +823,6 @@ class RunLevels:
     mixture: str  # empty for dense models
     mixture_stack: str
     lora: str
-    months: float = 0.0  # of the software, after the newest of the shipped rows: below 0
 
 
 @dataclass(frozen=True)
@@ -970,7 +969,7 @@ def _levels(row: LanguageRow, gpu_id: str, generation: str, precision: str) -> R
     power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
     gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
     return RunLevels(
-        stack_generation=f"{stack}/{generation}",
+        stack_generation="" if stack.startswith(TUNED) else f"{stack}/{generation}",
         gpu_precision=f"{gpu}/{precision}",
         stack=stack,
         stack_group=group_of_stack(stack),
@@ -980,16 +979,7 @@ def _levels(row: LanguageRow, gpu_id: str, generation: str, precision: str) -> R
         mixture=f"{release}/{name}/{gpu}" if mixture else "",
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
-        months=_months(row.date),
     )
-
-
-def _months(date: str) -> float:
-    """Months of a date after the newest software of the shipped rows; a year alone is its middle."""
-    if not date:
-        return 0.0
-    year, month = date[:4], date[5:7] or "6"
-    return min(0.0, (int(year) - 2026) * 12.0 + int(month) - 7)
 
 
 def work_flop(cases: Sequence[LanguageCase]) -> Floats:
