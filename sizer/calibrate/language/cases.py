@@ -545,6 +545,7 @@ def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str
     return {"element_bytes": element_bytes, **usual, **of_stack, **of_both}
 
 
+_FP32 = 4.0  # bytes of an element
 # Share of a GPU's memory that weights, gradients and optimizer may take, so that activations have the rest.
 _STATE_SHARE = 0.6
 # Bytes of weights and gradients of a parameter, and of its optimizer, which replicas divide.
@@ -680,6 +681,7 @@ def layout_of(
         "is_tuned": float(stack.startswith(TUNED)),
         "is_unfused": float(is_unfused(stack, row.date, gpu)),
         "is_early": float(is_early),
+        "is_reduced_narrow": float(runtime_values(stack, number_format(row.precision), 2.0)["gradient_bytes"] < _FP32),
         "is_ported": float(stack in PORTED_ATTENTION and is_from_hopper_on(gpu)),
     }
 

@@ -151,7 +151,8 @@ class Layouts:
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
     is_unfused: Bools  # attention without a fused kernel: it writes its scores to memory
     is_early: Bools  # attention by the FlashAttention of 2023
-    is_ported: Bools  # which is written for older GPUs: Hopper and later ones have units that it does not use
+    is_ported: Bools  # attention that is written for older GPUs: Hopper and later ones have units that it does not use
+    is_reduced_narrow: Bools  # gradients are added up over the replicas in 16 bits
 
     @cached_property
     def data(self) -> Floats:
@@ -329,7 +330,7 @@ def step_time(
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
     near = data * way.tensor <= machines.domain_gpus
     pace = np.where(near, machines.domain_bytes_per_s, beyond)
-    exchanged = OPTIMIZER_EXCHANGE_BYTES * held * trained * (data - 1) / data / pace * by.data
+    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)
