@@ -23,6 +23,7 @@ from sizer.calibrate.language.cases import (
     load_language_rows,
     runtimes,
     stack_named,
+    stack_on,
     work_flop,
 )
 from sizer.calibrate.observations import benchmark_file, digest_of_files
@@ -402,24 +403,26 @@ def stack_worths(
     stacks: Mapping[str, str],
     chosen: str,
     *,
+    generation: str | None,
     is_lora: bool,
     inputs: StepInputs | None = None,
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``is_lora``: whether adapters are
-    trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts kernels
-    faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``generation``: of the GPUs.
+    ``is_lora``: whether adapters are trained: some stacks differ in it. ``inputs``: the one layout that is compared:
+    tuned software starts kernels faster, which counts more where they are short. Absent: only the effects of the stacks
+    are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:
         for name, stack in stacks.items():
             runs[name] += case.levels.stack == stack
-    fit, mine = calibration.fit, _effects(stacks[chosen], is_lora)
+    fit, mine = calibration.fit, _effects(stacks[chosen], generation, is_lora)
     steps = {} if inputs is None else {is_tuned: _step(inputs, calibration, is_tuned) for is_tuned in (False, True)}
 
     def worth(name: str) -> StackWorth:
-        theirs = _effects(stacks[name], is_lora)
+        theirs = _effects(stacks[name], generation, is_lora)
         # What both stacks share cancels, known or not.
         contrast = [(0, name, float((name in theirs) - (name in mine))) for name in dict.fromkeys((*theirs, *mine))]
         slower, (tuned, plain) = 0.0, (stacks[stack].startswith(TUNED) for stack in (name, chosen))
@@ -444,8 +447,10 @@ def _step(inputs: StepInputs, calibration: LanguageCalibration, is_tuned: bool) 
     return float(log_s[0]), slopes[0, :-1]
 
 
-def _effects(stack: str, is_lora: bool) -> Sequence[str]:
+def _effects(stack: str, generation: str | None, is_lora: bool) -> Sequence[str]:
     found = [f"stack:{stack}", f"stack_group:{group_of_stack(stack)}"]
+    if on := stack_on(stack, generation):
+        found.append(f"stack_generation:{on}")
     return [*found, f"lora:{stack}"] if is_lora else found
 
 
@@ -460,45 +465,35 @@ def accuracy(calibration: LanguageCalibration) -> tuple[engine.AccuracyTarget, .
     for case in cases:
         stacks.setdefault(case.levels.stack, set()).add(case.row.source)
     known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
-    of_source = steps.left_out(case.row.source for case in cases)
-    seen, by_series = (
-        engine.ErrorStatistics.of(*steps.errors()),
-        engine.ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
-    )
-    by_source, usual, strange = (
-        engine.ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
-    )
+    of, of_source = engine.ErrorStatistics.of, steps.left_out(case.row.source for case in cases)
+    seen, by_series = of(*steps.errors()), of(*steps.left_out(c.row.series or c.row.row_id for c in cases))
+    by_source, usual, strange = (of(*(part[rows] for part in of_source)) for rows in (..., known, ~known))
     rates, times = newest_round(steps)
     better = sources_better_than_one_utilization(cases, of_source[0])
-    peaks, peaks_left_out = (
-        engine.ErrorStatistics.of(*memory.errors()),
-        engine.ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
-    )
+    peaks, peaks_left_out = of(*memory.errors()), of(*memory.left_out(c.row.source for c in memory.cases))
     refused = refused_that_ran(memory, cases)
+    covered = {"": seen, "held-out-series-": by_series, "held-out-source-": by_source, "unknown-stack-": strange}
+
+    def target(measure: str, value: float, most: float, rows: int, least: float = 0.0) -> engine.AccuracyTarget:
+        return engine.AccuracyTarget(f"language-{measure}", value, least, most, rows)
+
     return (
-        engine.AccuracyTarget("language-median", seen.median, 0.0, 0.04, seen.rows),
-        engine.AccuracyTarget("language-p90", seen.p90, 0.0, 0.15, seen.rows),
-        engine.AccuracyTarget("language-held-out-series-median", by_series.median, 0.0, 0.07, by_series.rows),
-        engine.AccuracyTarget("language-held-out-source-median", usual.median, 0.0, 0.08, usual.rows),
-        engine.AccuracyTarget("language-better-than-utilization", float(np.mean(better)), 0.8, 1.0, len(better)),
-        engine.AccuracyTarget("language-unknown-stack-median", strange.median, 0.0, 0.13, strange.rows),
-        engine.AccuracyTarget("language-newest-round-rates", float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
-        engine.AccuracyTarget("language-newest-round-times", float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
-        engine.AccuracyTarget("language-coverage", seen.coverage, 0.85, 0.96, seen.rows),
-        engine.AccuracyTarget("language-held-out-series-coverage", by_series.coverage, 0.85, 0.96, by_series.rows),
-        engine.AccuracyTarget("language-held-out-source-coverage", by_source.coverage, 0.85, 0.96, by_source.rows),
-        engine.AccuracyTarget("language-unknown-stack-coverage", strange.coverage, 0.85, 0.96, strange.rows),
-        engine.AccuracyTarget("language-memory-median", peaks.median, 0.0, 0.05, peaks.rows),
-        engine.AccuracyTarget(
-            "language-memory-held-out-source-median", peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows
-        ),
-        engine.AccuracyTarget(
-            "language-memory-held-out-source-coverage", peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows
-        ),
-        engine.AccuracyTarget("language-memory-refused-that-ran", float(np.mean(refused)), 0.0, 0.0, len(refused)),
-        engine.AccuracyTarget("language-bias", abs(seen.bias), 0.0, 0.03, seen.rows),
-        engine.AccuracyTarget("language-held-out-source-bias", abs(by_source.bias), 0.0, 0.03, by_source.rows),
-        engine.AccuracyTarget("language-unknown-stack-bias", abs(strange.bias), 0.0, 0.05, strange.rows),
+        target("median", seen.median, 0.04, seen.rows),
+        target("p90", seen.p90, 0.15, seen.rows),
+        target("held-out-series-median", by_series.median, 0.07, by_series.rows),
+        target("held-out-source-median", usual.median, 0.08, usual.rows),
+        target("better-than-utilization", float(np.mean(better)), 1.0, len(better), 0.8),
+        target("unknown-stack-median", strange.median, 0.13, strange.rows),
+        target("newest-round-rates", float(np.median(np.abs(rates))), 0.06, len(rates)),
+        target("newest-round-times", float(np.median(np.abs(times))), 0.08, len(times)),
+        *(target(f"{name}coverage", one.coverage, 0.96, one.rows, 0.85) for name, one in covered.items()),
+        target("memory-median", peaks.median, 0.05, peaks.rows),
+        target("memory-held-out-source-median", peaks_left_out.median, 0.10, peaks_left_out.rows),
+        target("memory-held-out-source-coverage", peaks_left_out.coverage, 0.96, peaks_left_out.rows, 0.85),
+        target("memory-refused-that-ran", float(np.mean(refused)), 0.0, len(refused)),
+        target("bias", abs(seen.bias), 0.03, seen.rows),
+        target("held-out-source-bias", abs(by_source.bias), 0.03, by_source.rows),
+        target("unknown-stack-bias", abs(strange.bias), 0.05, strange.rows),
     )
 
 
@@ -588,13 +583,9 @@ def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
 def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
     """The fitted runs that a prediction for a case rests on."""
     cases, mine = calibration.cases, case.levels
-
-    def column(values: Sequence[bool]) -> np.ndarray:
-        return np.array(values, dtype=bool)
-
-    model = column([is_same_model(one, case) for one in cases])
-    machine = column([one.levels.gpu_precision == mine.gpu_precision for one in cases])
-    stack = column([one.levels.stack == mine.stack for one in cases])
+    model = np.array([is_same_model(one, case) for one in cases], dtype=bool)
+    machine = np.array([one.levels.gpu_precision == mine.gpu_precision for one in cases], dtype=bool)
+    stack = np.array([one.levels.stack == mine.stack for one in cases], dtype=bool)
     every = model & machine & stack
     gpus = np.array([one.row.gpus for one in cases])
     shared = gpus[every] if every.any() else gpus[machine]

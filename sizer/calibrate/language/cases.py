@@ -157,6 +157,11 @@ def group_of_stack(stack: str) -> str:
     return str(stated_stacks()["groups"].get(stack, usual))
 
 
+def stack_on(stack: str, generation: str | None) -> str:
+    """A stack on a generation of GPUs; "" of submissions to a benchmark, which are tuned for every GPU."""
+    return "" if stack.startswith(TUNED) else f"{stack}/{generation or ''}"
+
+
 def number_format(text: str) -> str:
     """Number format of the matrix products: "bf16", "fp8", "fp4"."""
     plain = text.lower().replace("bfloat", "bf").replace("float", "fp")
@@ -525,6 +530,8 @@ USUAL_RECOMPUTE = {"nemo-automodel": "full"}
 _UNFUSED_ATTENTION, _FUSED_FROM = ("megatron-deepspeed", "megatron-lm"), "2023"
 # Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
 EARLY_ATTENTION = ("llm-foundry",)
+# PyTorch's own attention is FlashAttention-2: 35 % of the peak of an H100, where kernels for Hopper reach 75 % (Shah et
+# al. 2024, arXiv:2407.08608).
 PORTED_ATTENTION = (*EARLY_ATTENTION, "torchtitan", "pytorch-fsdp")
 
 
@@ -818,7 +825,7 @@ class RunLevels:
     gpu_precision: str
     stack: str
     stack_group: str
-    stack_generation: str
+    stack_generation: str  # empty where software is tuned for each GPU
     release: str
     family: str
     model_gpu: str
@@ -954,7 +961,7 @@ def _case(
     precision = number_format(row.precision)
     machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
-    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, gpu.generation or "", precision), gpu.id, tuple(guessed))
+    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu, precision), gpu.id, tuple(guessed))
 
 
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
@@ -962,23 +969,23 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     return catalog.gpus[case.gpu_id]
 
 
-def _levels(row: LanguageRow, gpu_id: str, generation: str, precision: str) -> RunLevels:
+def _levels(row: LanguageRow, gpu: Gpu, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
     mixture = row.arch.endswith("moe")
     release = f"{stack}/{row.version or row.date or row.source}" + ("" if stack != TUNED else f"/{row.source}")
     # A GPU run at less than its usual power is another one to the fit.
     power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
-    gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
+    board = gpu.id if power is None else f"{gpu.id}/{power[0]}"
     return RunLevels(
-        stack_generation="" if stack.startswith(TUNED) else f"{stack}/{generation}",
-        gpu_precision=f"{gpu}/{precision}",
+        gpu_precision=f"{board}/{precision}",
         stack=stack,
         stack_group=group_of_stack(stack),
+        stack_generation=stack_on(stack, gpu.generation),
         release=release,
         family=family_of(row.model),
-        model_gpu=f"{name}/{gpu}/{precision}",
-        mixture=f"{release}/{name}/{gpu}" if mixture else "",
+        model_gpu=f"{name}/{board}/{precision}",
+        mixture=f"{release}/{name}/{board}" if mixture else "",
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
     )

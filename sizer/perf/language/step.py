@@ -122,6 +122,7 @@ RECOMPUTE = {"none": 0.0, "selective": 0.15, "full": 1.0}
 # Bytes moved for each attention score by unfused kernels: product, softmax, dropout and product read and write BF16 and
 # a mask of one byte, 13 forward and about twice as many backward.
 _SCORE_BYTES = 39.0
+# Share of elementwise traffic that is of norms and dropouts: 10 of 34 bytes, Korthikanti et al. 2022, arXiv:2205.05198.
 _REPEATED = 10 / 34
 # Share of NVLink's rate that an all-reduce of large messages reaches: nccl-tests, 230 of 300 GB/s on DGX A100.
 _BUS_SHARE = 0.77
@@ -189,7 +190,7 @@ class Efficiencies:
 
     linear: float = 1.15  # time of matrix products over time at the measured rate
     experts: float = 1.4  # the same of grouped products of experts, beyond ``linear``
-    half_width: float = 300.0  # h / t at which matrices reach half their rate
+    half_width: float = 300.0  # width of a GPU's part of a block at which matrices reach half their rate
     half_tokens: float = 400.0  # tokens of a kernel at which they do
     half_expert_tokens: float = 600.0
     attention: float = 1.8  # time of attention over time at the measured rate of matrices
@@ -269,17 +270,18 @@ def step_time(
     many = way.micro_batches
     times = way.is_lora * LORA_FLOP * by.lora + ~way.is_lora * TRAINING_FLOP
     times = times + FORWARD_FLOP * by.recompute * way.recompute
-    # Tensor parallelism narrows each block's inner matrices, of which a tile takes as long as a whole one.
+    # Tensor parallelism narrows the inner matrices of attention and of the blocks.
     inner, block = one.heads * one.head_size, np.where(one.is_mixture, one.expert_ffn, one.ffn)
     narrow = by.half_width * way.tensor
     rate = machines.matmul_flop_per_s / by.linear
     head = one.vocabulary * one.hidden * (share + by.head * (1 / way.tensor - share))
-    parts = one.layers * one.attention_parameters * (1 + narrow / inner) + one.dense_block_parameters * (1 + narrow / block)
-    dense = times * tokens * parts * share + (times - FORWARD_FLOP * way.recompute) * tokens * head
+    products = one.layers * one.attention_parameters * (1 + narrow / inner)
+    products = products + one.dense_block_parameters * (1 + narrow / block)
+    dense = times * tokens * products * share + (times - FORWARD_FLOP * way.recompute) * tokens * head
     less = np.where(way.is_tuned, by.tuned, 1.0)
     linear = dense / (rate * tokens / (tokens + by.half_tokens * less))
     routed = np.where(one.is_mixture, one.active_experts / one.experts * way.expert * tokens, 1.0)
-    grouped = rate / by.experts * routed / (routed + by.half_expert_tokens) / (1 + by.half_width / one.expert_ffn)
+    grouped = rate / by.experts * routed / (routed + by.half_expert_tokens) / (1 + by.half_width / block)
     linear = linear + times * tokens * one.routed_parameters_used * share / grouped
     passes = 1 + (FORWARD_FLOP / TRAINING_FLOP) * way.recompute
     # Softmax takes a time of its own for each score, whatever the size of a head.
@@ -288,7 +290,7 @@ def step_time(
     attention = one.attention_flop(way.sequence) * passes * tokens * share * kernel
     attention = attention / machines.attention_flop_per_s
     layers = one.layers / way.pipeline
-    # Without sequence parallelism every tensor rank repeats norms and dropouts: 10 of 34 bytes (Korthikanti et al. 2022).
+    # Without sequence parallelism every tensor rank repeats norms and dropouts.
     repeated = 1 + way.is_unfused * _REPEATED * (way.tensor - 1)
     moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * repeated * (1 + 0.3 * way.recompute)
     elementwise = moved / machines.memory_bytes_per_s
@@ -302,14 +304,12 @@ def step_time(
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
     beyond = machines.nic_bytes_per_s / by.far_rate
-    exposed_tensor, exposed_expert, exposed_context = (
-        (1.0, 1.0, 1.0) if is_through_host else (by.tensor, by.expert_traffic, by.context)
-    )
-    # Megatron waited for every exchange before it overlapped them with products.
+    exposed_expert, exposed_context = (1.0, 1.0) if is_through_host else (by.expert_traffic, by.context)
+    # Before 2023 Megatron waited for each exchange; a recomputed one is waited for as well.
     waits = way.is_unfused | is_through_host
     recomputed = _RECOMPUTED_PASSES * (way.recompute >= RECOMPUTE["full"]) * waits
     tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
-    exposed_tensor = np.where(waits, 1 / (1.0 if is_through_host else _BUS_SHARE), exposed_tensor)
+    exposed_tensor = np.where(waits, 1.0 if is_through_host else 1 / _BUS_SHARE, by.tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
     # Experts have a group of their own, of the tensor ranks, too.
     near = way.expert <= machines.domain_gpus
@@ -330,7 +330,8 @@ def step_time(
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
     near = data * way.tensor <= machines.domain_gpus
     pace = np.where(near, machines.domain_bytes_per_s, beyond)
-    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained * (data - 1) / data / pace * by.data
+    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained
+    exchanged = exchanged * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)
