@@ -22,6 +22,7 @@ from sizer.calibrate.language.cases import (
     group_of_stack,
     load_language_rows,
     runtimes,
+    software_flags,
     stack_named,
     stack_on,
     work_flop,
@@ -29,6 +30,7 @@ from sizer.calibrate.language.cases import (
 from sizer.calibrate.observations import benchmark_file, digest_of_files
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.perf.gpu_memory import REFUSED
 from sizer.perf.language.step import (
     COEFFICIENTS,
@@ -403,31 +405,34 @@ def stack_worths(
     stacks: Mapping[str, str],
     chosen: str,
     *,
-    generation: str | None,
+    gpu: Gpu,
+    precision: str,
     is_lora: bool,
     inputs: StepInputs | None = None,
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``generation``: of the GPUs.
-    ``is_lora``: whether adapters are trained: some stacks differ in it. ``inputs``: the one layout that is compared:
-    tuned software starts kernels faster, which counts more where they are short. Absent: only the effects of the stacks
-    are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``gpu``, ``precision``: what it runs
+    on, and its number format. ``is_lora``: whether adapters are trained: some stacks differ in it. ``inputs``: the one
+    layout that is compared: kernels, launches and exchange of stacks differ, which counts by what a step has of them.
+    Absent: only the effects of the stacks are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:
         for name, stack in stacks.items():
             runs[name] += case.levels.stack == stack
-    fit, mine = calibration.fit, _effects(stacks[chosen], generation, is_lora)
-    steps = {} if inputs is None else {is_tuned: _step(inputs, calibration, is_tuned) for is_tuned in (False, True)}
+    fit, generation = calibration.fit, gpu.generation
+    mine = _effects(stacks[chosen], generation, is_lora)
+    flags = {name: tuple(software_flags(stack, precision, gpu).items()) for name, stack in stacks.items()}
+    steps = {} if inputs is None else {one: _step(inputs, calibration, dict(one)) for one in set(flags.values())}
 
     def worth(name: str) -> StackWorth:
         theirs = _effects(stacks[name], generation, is_lora)
         # What both stacks share cancels, known or not.
         contrast = [(0, name, float((name in theirs) - (name in mine))) for name in dict.fromkeys((*theirs, *mine))]
-        slower, (tuned, plain) = 0.0, (stacks[stack].startswith(TUNED) for stack in (name, chosen))
-        if inputs is not None and tuned != plain:
-            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[tuned], steps[plain]
+        slower = 0.0
+        if inputs is not None and flags[name] != flags[chosen]:
+            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[flags[name]], steps[flags[chosen]]
             slower = theirs_log_s - mine_log_s
             # The steps have the factors already, the interval also has their spread.
             moved = zip(COEFFICIENTS, (theirs_slopes - mine_slopes).tolist(), strict=True)
@@ -439,11 +444,13 @@ def stack_worths(
     return tuple(sorted(found, key=lambda one: -float(one.rate_ratio.value)))
 
 
-def _step(inputs: StepInputs, calibration: LanguageCalibration, is_tuned: bool) -> tuple[float, Floats]:
-    """Logarithm of the seconds of a step with software that is tuned or not, and its slopes by the factors."""
+def _step(inputs: StepInputs, calibration: LanguageCalibration, flags: Mapping[str, float]) -> tuple[float, Floats]:
+    """Logarithm of the seconds of a step by software of such flags, and its slopes by the factors."""
     shapes, layouts, machines = inputs
-    law = step_law((shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines))
-    log_s, slopes = law(np.append(calibration.factors, 0.0)[None, :])
+    given: dict[str, Any] = {name: np.array([value > 0]) for name, value in flags.items()}
+    log_s, slopes = step_law((shapes, replace(layouts, **given), machines))(
+        np.append(calibration.factors, 0.0)[None, :]
+    )
     return float(log_s[0]), slopes[0, :-1]
 
 

@@ -553,6 +553,18 @@ def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str
 
 
 _FP32 = 4.0  # bytes of an element
+
+
+def software_flags(stack: str, precision: str, gpu: Gpu) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.step.Layouts` that a stack decides, with a number format on a GPU."""
+    return {
+        "is_tuned": float(stack.startswith(TUNED)),
+        "is_early": float(stack in EARLY_ATTENTION),
+        "is_ported": float(stack in PORTED_ATTENTION and is_from_hopper_on(gpu)),
+        "is_reduced_narrow": float(runtime_values(stack, precision, 2.0)["gradient_bytes"] < _FP32),
+    }
+
+
 # Share of a GPU's memory that weights, gradients and optimizer may take, so that activations have the rest.
 _STATE_SHARE = 0.6
 # Bytes of weights and gradients of a parameter, and of its optimizer, which replicas divide.
@@ -669,8 +681,7 @@ def layout_of(
             guessed.append("interleaving")
             chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
     stack = stack_named(row)
-    is_early = stack in EARLY_ATTENTION
-    return {
+    return software_flags(stack, number_format(row.precision), gpu) | {
         "gpus": gpus,
         "batch": batch,
         "micro_batch": min(micro, max(1.0, batch / data)),
@@ -685,11 +696,7 @@ def layout_of(
         "recompute": RECOMPUTE.get(row.recompute, 0.0),
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
-        "is_tuned": float(stack.startswith(TUNED)),
         "is_unfused": float(is_unfused(stack, row.date, gpu)),
-        "is_early": float(is_early),
-        "is_reduced_narrow": float(runtime_values(stack, number_format(row.precision), 2.0)["gradient_bytes"] < _FP32),
-        "is_ported": float(stack in PORTED_ATTENTION and is_from_hopper_on(gpu)),
     }
 
 

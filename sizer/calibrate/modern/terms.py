@@ -200,20 +200,20 @@ def calibrate_modern(rows: Sequence[ModernRow]) -> engine.StoredFits:
         for known, new, here in zip(unseen, found, (of_rates == k, of_times == k), strict=True):
             for part, values in zip(known, new, strict=True):
                 part[here] = values[here]
+    rate_fit, time_fit = (
+        engine.with_spreads(rate.fit, seen[0], unseen[0]),
+        engine.with_spreads(time.fit, seen[1], unseen[1]),
+    )
     newest, lines = (_is_newest(some) for some in (rates, [case.row for case in time.cases]))
+    later = _errors(rate.refitted(newest), time.refitted(lines), times)
+    tests = [(rate_fit, *seen[0]), (time_fit, *seen[1]), (rate_fit, *unseen[0]), (time_fit, *unseen[1])]
     # A network that the newest round is the first to run has nothing to be predicted from.
     earlier = {row.benchmark for row, is_new in zip(rates, newest, strict=True) if not is_new}
-    later = []
-    of_newest = _errors(rate.refitted(newest), time.refitted(lines), times)
-    for (errors, variance), some in zip(of_newest, (rates, times), strict=True):
+    for fit, (errors, variance), some in zip((rate_fit, time_fit), later, (rates, times), strict=True):
         here = _is_newest(some) & np.array([row.benchmark in earlier for row in some])
-        later.append((errors[here], variance[here]))
-    fits = [
-        engine.with_spreads(fit, *parts) for fit, *parts in zip((rate.fit, time.fit), seen, unseen, later, strict=True)
-    ]
-    tests = [(fit, *one) for part in (seen, unseen, later) for fit, one in zip(fits, part, strict=True)]
+        tests.append((fit, errors[here], variance[here]))
     checks = [engine.ErrorStatistics.of(errors, fit.interval_sd(variance)) for fit, errors, variance in tests]
-    return engine.StoredFits(digest_of_rows(rows), dict(zip((RATE, TIME), fits, strict=True)), _figures(checks))
+    return engine.StoredFits(digest_of_rows(rows), {RATE: rate_fit, TIME: time_fit}, _figures(checks))
 
 
 def digest_of_rows(rows: Sequence[ModernRow]) -> str:

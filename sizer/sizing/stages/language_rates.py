@@ -39,6 +39,7 @@ from sizer.calibrate.language.cases import (
     gpu_asked,
     gpu_of_case,
     is_through_host,
+    number_format,
     ring_through_host_bytes_per_s,
     runtimes,
     shape_values,
@@ -1115,8 +1116,10 @@ def _other_stacks(
     }
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
     inputs = inputs_of(question, layout, catalog)
-    generation, is_lora = catalog.gpus[one.gpu].generation, work.method == _LORA
-    found = stack_worths(language_calibration(), stacks, chosen, generation=generation, is_lora=is_lora, inputs=inputs)
+    gpu, is_lora, precision = catalog.gpus[one.gpu], work.method == _LORA, number_format(question.precision)
+    found = stack_worths(
+        language_calibration(), stacks, chosen, gpu=gpu, precision=precision, is_lora=is_lora, inputs=inputs
+    )
     return tuple(OtherStack(catalog.stacks[worth.stack], worth.rate_ratio, worth.runs) for worth in found)
 
 
