@@ -22,12 +22,15 @@ from sizer.calibrate.language.cases import (
     group_of_stack,
     load_language_rows,
     runtimes,
+    software_flags,
     stack_named,
+    stack_on,
     work_flop,
 )
 from sizer.calibrate.observations import benchmark_file, digest_of_files
 from sizer.catalog.loader import shipped_catalog
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
 from sizer.perf.gpu_memory import REFUSED
 from sizer.perf.language.step import (
     COEFFICIENTS,
@@ -402,29 +405,34 @@ def stack_worths(
     stacks: Mapping[str, str],
     chosen: str,
     *,
+    gpu: Gpu,
+    precision: str,
     is_lora: bool,
     inputs: StepInputs | None = None,
 ) -> tuple[StackWorth, ...]:
     """Worth of every stack compared with the chosen one, the fastest first.
 
-    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``is_lora``: whether adapters are
-    trained: some stacks differ in it. ``inputs``: the one layout that is compared: tuned software starts kernels
-    faster, which counts more where they are short. Absent: only the effects of the stacks are compared.
+    ``stacks``: id of a stack to its name in the fit, the chosen one among them. ``gpu``, ``precision``: what it runs
+    on, and its number format. ``is_lora``: whether adapters are trained: some stacks differ in it. ``inputs``: the one
+    layout that is compared: kernels, launches and exchange of stacks differ, which counts by what a step has of them.
+    Absent: only the effects of the stacks are compared.
     """
     runs = dict.fromkeys(stacks, 0)
     for case in calibration.cases:
         for name, stack in stacks.items():
             runs[name] += case.levels.stack == stack
-    fit, mine = calibration.fit, _effects(stacks[chosen], is_lora)
-    steps = {} if inputs is None else {is_tuned: _step(inputs, calibration, is_tuned) for is_tuned in (False, True)}
+    fit, generation = calibration.fit, gpu.generation
+    mine = _effects(stacks[chosen], generation, is_lora)
+    flags = {name: tuple(software_flags(stack, precision, gpu).items()) for name, stack in stacks.items()}
+    steps = {} if inputs is None else {one: _step(inputs, calibration, dict(one)) for one in set(flags.values())}
 
     def worth(name: str) -> StackWorth:
-        theirs = _effects(stacks[name], is_lora)
+        theirs = _effects(stacks[name], generation, is_lora)
         # What both stacks share cancels, known or not.
         contrast = [(0, name, float((name in theirs) - (name in mine))) for name in dict.fromkeys((*theirs, *mine))]
-        slower, (tuned, plain) = 0.0, (stacks[stack].startswith(TUNED) for stack in (name, chosen))
-        if inputs is not None and tuned != plain:
-            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[tuned], steps[plain]
+        slower = 0.0
+        if inputs is not None and flags[name] != flags[chosen]:
+            (theirs_log_s, theirs_slopes), (mine_log_s, mine_slopes) = steps[flags[name]], steps[flags[chosen]]
             slower = theirs_log_s - mine_log_s
             # The steps have the factors already, the interval also has their spread.
             moved = zip(COEFFICIENTS, (theirs_slopes - mine_slopes).tolist(), strict=True)
@@ -436,16 +444,20 @@ def stack_worths(
     return tuple(sorted(found, key=lambda one: -float(one.rate_ratio.value)))
 
 
-def _step(inputs: StepInputs, calibration: LanguageCalibration, is_tuned: bool) -> tuple[float, Floats]:
-    """Logarithm of the seconds of a step with software that is tuned or not, and its slopes by the factors."""
+def _step(inputs: StepInputs, calibration: LanguageCalibration, flags: Mapping[str, float]) -> tuple[float, Floats]:
+    """Logarithm of the seconds of a step by software of such flags, and its slopes by the factors."""
     shapes, layouts, machines = inputs
-    law = step_law((shapes, replace(layouts, is_tuned=np.array([is_tuned])), machines))
-    log_s, slopes = law(np.append(calibration.factors, 0.0)[None, :])
+    given: dict[str, Any] = {name: np.array([value > 0]) for name, value in flags.items()}
+    log_s, slopes = step_law((shapes, replace(layouts, **given), machines))(
+        np.append(calibration.factors, 0.0)[None, :]
+    )
     return float(log_s[0]), slopes[0, :-1]
 
 
-def _effects(stack: str, is_lora: bool) -> Sequence[str]:
+def _effects(stack: str, generation: str | None, is_lora: bool) -> Sequence[str]:
     found = [f"stack:{stack}", f"stack_group:{group_of_stack(stack)}"]
+    if on := stack_on(stack, generation):
+        found.append(f"stack_generation:{on}")
     return [*found, f"lora:{stack}"] if is_lora else found
 
 
@@ -460,45 +472,35 @@ def accuracy(calibration: LanguageCalibration) -> tuple[engine.AccuracyTarget, .
     for case in cases:
         stacks.setdefault(case.levels.stack, set()).add(case.row.source)
     known = np.array([len(stacks[case.levels.stack]) > 1 for case in cases])
-    of_source = steps.left_out(case.row.source for case in cases)
-    seen, by_series = (
-        engine.ErrorStatistics.of(*steps.errors()),
-        engine.ErrorStatistics.of(*steps.left_out(c.row.series or c.row.row_id for c in cases)),
-    )
-    by_source, usual, strange = (
-        engine.ErrorStatistics.of(*(part[rows] for part in of_source)) for rows in (..., known, ~known)
-    )
+    of, of_source = engine.ErrorStatistics.of, steps.left_out(case.row.source for case in cases)
+    seen, by_series = of(*steps.errors()), of(*steps.left_out(c.row.series or c.row.row_id for c in cases))
+    by_source, usual, strange = (of(*(part[rows] for part in of_source)) for rows in (..., known, ~known))
     rates, times = newest_round(steps)
     better = sources_better_than_one_utilization(cases, of_source[0])
-    peaks, peaks_left_out = (
-        engine.ErrorStatistics.of(*memory.errors()),
-        engine.ErrorStatistics.of(*memory.left_out(c.row.source for c in memory.cases)),
-    )
+    peaks, peaks_left_out = of(*memory.errors()), of(*memory.left_out(c.row.source for c in memory.cases))
     refused = refused_that_ran(memory, cases)
+    covered = {"": seen, "held-out-series-": by_series, "held-out-source-": by_source, "unknown-stack-": strange}
+
+    def target(measure: str, value: float, most: float, rows: int, least: float = 0.0) -> engine.AccuracyTarget:
+        return engine.AccuracyTarget(f"language-{measure}", value, least, most, rows)
+
     return (
-        engine.AccuracyTarget("language-median", seen.median, 0.0, 0.04, seen.rows),
-        engine.AccuracyTarget("language-p90", seen.p90, 0.0, 0.15, seen.rows),
-        engine.AccuracyTarget("language-held-out-series-median", by_series.median, 0.0, 0.07, by_series.rows),
-        engine.AccuracyTarget("language-held-out-source-median", usual.median, 0.0, 0.08, usual.rows),
-        engine.AccuracyTarget("language-better-than-utilization", float(np.mean(better)), 0.8, 1.0, len(better)),
-        engine.AccuracyTarget("language-unknown-stack-median", strange.median, 0.0, 0.13, strange.rows),
-        engine.AccuracyTarget("language-newest-round-rates", float(np.median(np.abs(rates))), 0.0, 0.06, len(rates)),
-        engine.AccuracyTarget("language-newest-round-times", float(np.median(np.abs(times))), 0.0, 0.08, len(times)),
-        engine.AccuracyTarget("language-coverage", seen.coverage, 0.85, 0.96, seen.rows),
-        engine.AccuracyTarget("language-held-out-series-coverage", by_series.coverage, 0.85, 0.96, by_series.rows),
-        engine.AccuracyTarget("language-held-out-source-coverage", by_source.coverage, 0.85, 0.96, by_source.rows),
-        engine.AccuracyTarget("language-unknown-stack-coverage", strange.coverage, 0.85, 0.96, strange.rows),
-        engine.AccuracyTarget("language-memory-median", peaks.median, 0.0, 0.05, peaks.rows),
-        engine.AccuracyTarget(
-            "language-memory-held-out-source-median", peaks_left_out.median, 0.0, 0.10, peaks_left_out.rows
-        ),
-        engine.AccuracyTarget(
-            "language-memory-held-out-source-coverage", peaks_left_out.coverage, 0.85, 0.96, peaks_left_out.rows
-        ),
-        engine.AccuracyTarget("language-memory-refused-that-ran", float(np.mean(refused)), 0.0, 0.0, len(refused)),
-        engine.AccuracyTarget("language-bias", abs(seen.bias), 0.0, 0.03, seen.rows),
-        engine.AccuracyTarget("language-held-out-source-bias", abs(by_source.bias), 0.0, 0.03, by_source.rows),
-        engine.AccuracyTarget("language-unknown-stack-bias", abs(strange.bias), 0.0, 0.05, strange.rows),
+        target("median", seen.median, 0.04, seen.rows),
+        target("p90", seen.p90, 0.15, seen.rows),
+        target("held-out-series-median", by_series.median, 0.07, by_series.rows),
+        target("held-out-source-median", usual.median, 0.08, usual.rows),
+        target("better-than-utilization", float(np.mean(better)), 1.0, len(better), 0.8),
+        target("unknown-stack-median", strange.median, 0.13, strange.rows),
+        target("newest-round-rates", float(np.median(np.abs(rates))), 0.06, len(rates)),
+        target("newest-round-times", float(np.median(np.abs(times))), 0.08, len(times)),
+        *(target(f"{name}coverage", one.coverage, 0.96, one.rows, 0.85) for name, one in covered.items()),
+        target("memory-median", peaks.median, 0.05, peaks.rows),
+        target("memory-held-out-source-median", peaks_left_out.median, 0.10, peaks_left_out.rows),
+        target("memory-held-out-source-coverage", peaks_left_out.coverage, 0.96, peaks_left_out.rows, 0.85),
+        target("memory-refused-that-ran", float(np.mean(refused)), 0.0, len(refused)),
+        target("bias", abs(seen.bias), 0.03, seen.rows),
+        target("held-out-source-bias", abs(by_source.bias), 0.03, by_source.rows),
+        target("unknown-stack-bias", abs(strange.bias), 0.05, strange.rows),
     )
 
 
@@ -588,13 +590,9 @@ def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
 def basis_of(case: LanguageCase, calibration: LanguageCalibration) -> RunBasis:
     """The fitted runs that a prediction for a case rests on."""
     cases, mine = calibration.cases, case.levels
-
-    def column(values: Sequence[bool]) -> np.ndarray:
-        return np.array(values, dtype=bool)
-
-    model = column([is_same_model(one, case) for one in cases])
-    machine = column([one.levels.gpu_precision == mine.gpu_precision for one in cases])
-    stack = column([one.levels.stack == mine.stack for one in cases])
+    model = np.array([is_same_model(one, case) for one in cases], dtype=bool)
+    machine = np.array([one.levels.gpu_precision == mine.gpu_precision for one in cases], dtype=bool)
+    stack = np.array([one.levels.stack == mine.stack for one in cases], dtype=bool)
     every = model & machine & stack
     gpus = np.array([one.row.gpus for one in cases])
     shared = gpus[every] if every.any() else gpus[machine]

@@ -157,6 +157,11 @@ def group_of_stack(stack: str) -> str:
     return str(stated_stacks()["groups"].get(stack, usual))
 
 
+def stack_on(stack: str, generation: str | None) -> str:
+    """A stack on a generation of GPUs; "" of submissions to a benchmark, which are tuned for every GPU."""
+    return "" if stack.startswith(TUNED) else f"{stack}/{generation or ''}"
+
+
 def number_format(text: str) -> str:
     """Number format of the matrix products: "bf16", "fp8", "fp4"."""
     plain = text.lower().replace("bfloat", "bf").replace("float", "fp")
@@ -525,6 +530,9 @@ USUAL_RECOMPUTE = {"nemo-automodel": "full"}
 _UNFUSED_ATTENTION, _FUSED_FROM = ("megatron-deepspeed", "megatron-lm"), "2023"
 # Attention by the FlashAttention of 2023, the year of MosaicML's benchmarks of llm-foundry.
 EARLY_ATTENTION = ("llm-foundry",)
+# PyTorch's own attention is FlashAttention-2: 35 % of the peak of an H100, where kernels for Hopper reach 75 % (Shah et
+# al. 2024, arXiv:2407.08608).
+PORTED_ATTENTION = (*EARLY_ATTENTION, "torchtitan", "pytorch-fsdp")
 
 
 def is_from_hopper_on(gpu: Gpu) -> bool:
@@ -542,6 +550,19 @@ def runtime_values(stack: str, precision: str, element_bytes: float) -> dict[str
     stated = stated_stacks()["memory"]
     usual, of_stack, of_both = (stated.get(name, {}) for name in ("usual", stack, f"{stack}/{precision}"))
     return {"element_bytes": element_bytes, **usual, **of_stack, **of_both}
+
+
+_FP32 = 4.0  # bytes of an element
+
+
+def software_flags(stack: str, precision: str, gpu: Gpu) -> dict[str, float]:
+    """Fields of :class:`sizer.perf.language.step.Layouts` that a stack decides, with a number format on a GPU."""
+    return {
+        "is_tuned": float(stack.startswith(TUNED)),
+        "is_early": float(stack in EARLY_ATTENTION),
+        "is_ported": float(stack in PORTED_ATTENTION and is_from_hopper_on(gpu)),
+        "is_reduced_narrow": float(runtime_values(stack, precision, 2.0)["gradient_bytes"] < _FP32),
+    }
 
 
 # Share of a GPU's memory that weights, gradients and optimizer may take, so that activations have the rest.
@@ -660,8 +681,7 @@ def layout_of(
             guessed.append("interleaving")
             chunks = max(1.0, min(4.0, shape["layers"] // pipeline))
     stack = stack_named(row)
-    is_early = stack in EARLY_ATTENTION
-    return {
+    return software_flags(stack, number_format(row.precision), gpu) | {
         "gpus": gpus,
         "batch": batch,
         "micro_batch": min(micro, max(1.0, batch / data)),
@@ -676,10 +696,7 @@ def layout_of(
         "recompute": RECOMPUTE.get(row.recompute, 0.0),
         "is_lora": float(is_lora),
         "element_bytes": _ELEMENT_BYTES.get(number_format(row.precision), 2.0),
-        "is_tuned": float(stack.startswith(TUNED)),
         "is_unfused": float(is_unfused(stack, row.date, gpu)),
-        "is_early": float(is_early),
-        "is_ported": float(is_early and is_from_hopper_on(gpu)),
     }
 
 
@@ -815,6 +832,7 @@ class RunLevels:
     gpu_precision: str
     stack: str
     stack_group: str
+    stack_generation: str  # empty where software is tuned for each GPU
     release: str
     family: str
     model_gpu: str
@@ -950,7 +968,7 @@ def _case(
     precision = number_format(row.precision)
     machine = machine_values(row, gpu, precision, domains.get(gpu.form_factor.value))
     runtime = runtime_values(stack_named(row), precision, layout["element_bytes"])
-    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu.id, precision), gpu.id, tuple(guessed))
+    return LanguageCase(row, shape, layout, machine, runtime, _levels(row, gpu, precision), gpu.id, tuple(guessed))
 
 
 def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
@@ -958,22 +976,23 @@ def gpu_of_case(case: LanguageCase, catalog: Catalog) -> Gpu:
     return catalog.gpus[case.gpu_id]
 
 
-def _levels(row: LanguageRow, gpu_id: str, precision: str) -> RunLevels:
+def _levels(row: LanguageRow, gpu: Gpu, precision: str) -> RunLevels:
     stack = stack_named(row)
     name = row.model.lower()
     mixture = row.arch.endswith("moe")
     release = f"{stack}/{row.version or row.date or row.source}" + ("" if stack != TUNED else f"/{row.source}")
     # A GPU run at less than its usual power is another one to the fit.
     power = re.search(r"[0-9]{3,4}w", row.gpu.lower())
-    gpu = gpu_id if power is None else f"{gpu_id}/{power[0]}"
+    board = gpu.id if power is None else f"{gpu.id}/{power[0]}"
     return RunLevels(
-        gpu_precision=f"{gpu}/{precision}",
+        gpu_precision=f"{board}/{precision}",
         stack=stack,
         stack_group=group_of_stack(stack),
+        stack_generation=stack_on(stack, gpu.generation),
         release=release,
         family=family_of(row.model),
-        model_gpu=f"{name}/{gpu}/{precision}",
-        mixture=f"{release}/{name}/{gpu}" if mixture else "",
+        model_gpu=f"{name}/{board}/{precision}",
+        mixture=f"{release}/{name}/{board}" if mixture else "",
         mixture_stack=release if mixture else "",
         lora=stack if row.kind == "lora" else "",
     )

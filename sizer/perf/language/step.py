@@ -62,12 +62,15 @@ class Shapes:
         return np.asarray(layers * self.gates * self.hidden * self.expert_ffn * self.active_experts)
 
     @property
+    def dense_block_parameters(self) -> Floats:
+        """Parameters of the feed-forward blocks that every token passes, all layers."""
+        sparse = np.where(self.is_mixture, self.layers - self.dense_layers, 0.0)
+        return np.asarray(self.gates * self.hidden * ((self.layers - sparse) * self.ffn + sparse * self.shared_ffn))
+
+    @property
     def dense_parameters_used(self) -> Floats:
         """Parameters that every token uses, all layers, without embedding and head."""
-        sparse = np.where(self.is_mixture, self.layers - self.dense_layers, 0.0)
-        dense = self.layers - sparse
-        block = self.gates * self.hidden * (dense * self.ffn + sparse * self.shared_ffn)
-        return np.asarray(self.layers * self.attention_parameters + block)
+        return np.asarray(self.layers * self.attention_parameters + self.dense_block_parameters)
 
     @property
     def block_width(self) -> Floats:
@@ -119,6 +122,12 @@ RECOMPUTE = {"none": 0.0, "selective": 0.15, "full": 1.0}
 # Bytes moved for each attention score by unfused kernels: product, softmax, dropout and product read and write BF16 and
 # a mask of one byte, 13 forward and about twice as many backward.
 _SCORE_BYTES = 39.0
+# Share of elementwise traffic that is of norms and dropouts: 10 of 34 bytes, Korthikanti et al. 2022, arXiv:2205.05198.
+_REPEATED = 10 / 34
+# Share of NVLink's rate that an all-reduce of large messages reaches: nccl-tests, 230 of 300 GB/s on DGX A100.
+_BUS_SHARE = 0.77
+# Elements of a head, of which the rate of attention is stated.
+_USUAL_HEAD = 128.0
 # Exponent of the sum of what runs side by side: 1 would add both, infinity take the longer one.
 _OVERLAP_EXPONENT = 3.0
 
@@ -143,7 +152,8 @@ class Layouts:
     is_tuned: Bools  # whole steps as CUDA graphs and fused kernels, as in submissions to benchmarks
     is_unfused: Bools  # attention without a fused kernel: it writes its scores to memory
     is_early: Bools  # attention by the FlashAttention of 2023
-    is_ported: Bools  # which is written for older GPUs: Hopper and later ones have units that it does not use
+    is_ported: Bools  # attention that is written for older GPUs: Hopper and later ones have units that it does not use
+    is_reduced_narrow: Bools  # gradients are added up over the replicas in 16 bits
 
     @cached_property
     def data(self) -> Floats:
@@ -180,13 +190,14 @@ class Efficiencies:
 
     linear: float = 1.15  # time of matrix products over time at the measured rate
     experts: float = 1.4  # the same of grouped products of experts, beyond ``linear``
-    half_width: float = 300.0  # h / t at which matrices reach half their rate
+    half_width: float = 300.0  # width of a GPU's part of a block at which matrices reach half their rate
     half_tokens: float = 400.0  # tokens of a kernel at which they do
     half_expert_tokens: float = 600.0
     attention: float = 1.8  # time of attention over time at the measured rate of matrices
     # The same by the FlashAttention of 2023, over that: FlashAttention-2 takes 1.3 to 2.5 times less than the first one
     # in Triton, Dao 2023, arXiv:2307.08691, section 4.1.
     early: float = 1.8
+    half_head: float = 55.0  # elements of a head at which attention reaches half its rate
     ported: float = 1.4  # and by it on Hopper and later GPUs, over that
     elementwise_bytes: float = 100.0  # for each layer, token and element of the hidden state
     tensor: float = 0.5  # exposed share of traffic inside the NVLink domain
@@ -259,41 +270,49 @@ def step_time(
     many = way.micro_batches
     times = way.is_lora * LORA_FLOP * by.lora + ~way.is_lora * TRAINING_FLOP
     times = times + FORWARD_FLOP * by.recompute * way.recompute
-    width = one.hidden / way.tensor
-    rate = machines.matmul_flop_per_s / by.linear * width / (width + by.half_width)
+    # Tensor parallelism narrows the inner matrices of attention and of the blocks.
+    inner, block = one.heads * one.head_size, np.where(one.is_mixture, one.expert_ffn, one.ffn)
+    narrow = by.half_width * way.tensor
+    rate = machines.matmul_flop_per_s / by.linear
     head = one.vocabulary * one.hidden * (share + by.head * (1 / way.tensor - share))
-    dense = (
-        times * tokens * (one.dense_parameters_used * share) + (times - FORWARD_FLOP * way.recompute) * tokens * head
-    )
+    products = one.layers * one.attention_parameters * (1 + narrow / inner)
+    products = products + one.dense_block_parameters * (1 + narrow / block)
+    dense = times * tokens * products * share + (times - FORWARD_FLOP * way.recompute) * tokens * head
     less = np.where(way.is_tuned, by.tuned, 1.0)
     linear = dense / (rate * tokens / (tokens + by.half_tokens * less))
     routed = np.where(one.is_mixture, one.active_experts / one.experts * way.expert * tokens, 1.0)
-    grouped = machines.matmul_flop_per_s / (by.linear * by.experts) * routed / (routed + by.half_expert_tokens)
+    grouped = rate / by.experts * routed / (routed + by.half_expert_tokens) / (1 + by.half_width / block)
     linear = linear + times * tokens * one.routed_parameters_used * share / grouped
     passes = 1 + (FORWARD_FLOP / TRAINING_FLOP) * way.recompute
-    kernel = by.attention * np.where(way.is_early, by.early, 1.0) * np.where(way.is_ported, by.ported, 1.0)
+    # Softmax takes a time of its own for each score, whatever the size of a head.
+    kernel = by.attention * (1 + by.half_head / one.head_size) / (1 + by.half_head / _USUAL_HEAD)
+    kernel = kernel * np.where(way.is_early, by.early, 1.0) * np.where(way.is_ported, by.ported, 1.0)
     attention = one.attention_flop(way.sequence) * passes * tokens * share * kernel
     attention = attention / machines.attention_flop_per_s
     layers = one.layers / way.pipeline
-    moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * (1 + 0.3 * way.recompute)
+    # Without sequence parallelism every tensor rank repeats norms and dropouts.
+    repeated = 1 + way.is_unfused * _REPEATED * (way.tensor - 1)
+    moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * repeated * (1 + 0.3 * way.recompute)
     elementwise = moved / machines.memory_bytes_per_s
     sparse = np.where(one.is_mixture, layers * (one.layers - one.dense_layers) / one.layers, 0.0)
     moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor
     elementwise = elementwise + moved / machines.memory_bytes_per_s
     scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
     attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
-    launch = (by.launch_s * layers + by.routing_s * sparse) * less
+    launch, routing = by.launch_s * layers * less, by.routing_s * sparse * less
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
     beyond = machines.nic_bytes_per_s / by.far_rate
-    exposed_tensor, exposed_expert, exposed_context = (
-        (1.0, 1.0, 1.0) if is_through_host else (by.tensor, by.expert_traffic, by.context)
-    )
-    recomputed = _RECOMPUTED_PASSES * (way.recompute >= RECOMPUTE["full"]) if is_through_host else 0.0
+    exposed_expert, exposed_context = (1.0, 1.0) if is_through_host else (by.expert_traffic, by.context)
+    # Before 2023 Megatron waited for each exchange; a recomputed one is waited for as well.
+    waits = way.is_unfused | is_through_host
+    recomputed = _RECOMPUTED_PASSES * (way.recompute >= RECOMPUTE["full"]) * waits
     tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
+    exposed_tensor = np.where(waits, 1.0 if is_through_host else 1 / _BUS_SHARE, by.tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
-    near = way.expert * way.tensor <= machines.domain_gpus
+    # Experts have a group of their own, of the tensor ranks, too.
+    near = way.expert <= machines.domain_gpus
     expert = EXPERT_PASSES * sparse * state / way.tensor * one.active_experts * (way.expert - 1) / way.expert
     expert = expert * np.where(near, exposed_expert / machines.domain_bytes_per_s, by.expert_far / beyond)
     near = way.context * way.tensor <= machines.domain_gpus
@@ -302,8 +321,8 @@ def step_time(
 
     q = _OVERLAP_EXPONENT
     computing = linear + attention + elementwise + tensor + expert + context
-    # The host launches ahead of the GPU: where kernels are long, launching costs nothing.
-    busy = computing + launch
+    # The host launches ahead of the GPU: where kernels are long, launching costs nothing. For routing it waits.
+    busy = (computing**q + launch**q) ** (1 / q) + routing
     data = way.replicas
     trained = np.where(way.is_lora, _ADAPTERS, 1.0)
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
@@ -311,7 +330,8 @@ def step_time(
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
     near = data * way.tensor <= machines.domain_gpus
     pace = np.where(near, machines.domain_bytes_per_s, beyond)
-    exchanged = OPTIMIZER_EXCHANGE_BYTES * held * trained * (data - 1) / data / pace * by.data
+    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained
+    exchanged = exchanged * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)

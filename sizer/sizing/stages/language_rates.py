@@ -39,6 +39,7 @@ from sizer.calibrate.language.cases import (
     gpu_asked,
     gpu_of_case,
     is_through_host,
+    number_format,
     ring_through_host_bytes_per_s,
     runtimes,
     shape_values,
@@ -298,7 +299,7 @@ _NAMES = tuple(one.name for one in fields(Layouts))
 _DEGREES = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch")
 _KEYED = (*_DEGREES, "gpus")
 _SEARCHED = ("tensor", "pipeline", "context", "expert")
-_OF_CASE = ("is_lora", "is_tuned", "is_unfused", "is_early", "is_ported")
+_OF_CASE = ("is_lora", "is_tuned", "is_unfused", "is_early", "is_ported", "is_reduced_narrow")
 # What all layouts of one search share: arrays of one element.
 _SHARED = tuple(name for name in _NAMES if name.startswith("is_") or name == "sequence")
 
@@ -524,7 +525,7 @@ def search_layouts(
             or f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over "
             f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
-    memory_bytes = _memory_of(_case(question, catalog), catalog)
+    memory_bytes = gpu_of_case(_case(question, catalog), catalog).memory_bytes.value
     raise RequestError(
         f"{model_name(question, catalog)} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
         f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
@@ -577,7 +578,7 @@ def _searched_sizes(
     count: int,
 ) -> tuple[LayoutSearch, ...]:
     pins = asked[0].pins.model_copy(update={"sharding": sharding})
-    found = fastest_layouts(case, *sizes, pins, _memory_of(case, catalog), calibration, count)
+    found = fastest_layouts(case, *sizes, pins, gpu_of_case(case, catalog).memory_bytes.value, calibration, count)
     answers = _answers(asked[0], found)
     ends = np.searchsorted(found.place, np.arange(len(asked) + 1))
     return tuple(
@@ -687,10 +688,6 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
     if is_through_host(gpu):
         machine = machine | {"domain_bytes_per_s": ring_through_host_bytes_per_s(gpu), "is_through_host": 1.0}
     return replace(found, shape=values, machine=machine)
-
-
-def _memory_of(case: LanguageCase, catalog: Catalog) -> float:
-    return gpu_of_case(case, catalog).memory_bytes.value
 
 
 def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAnswer, ...]:
@@ -1119,7 +1116,10 @@ def _other_stacks(
     }
     question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
     inputs = inputs_of(question, layout, catalog)
-    found = stack_worths(language_calibration(), stacks, chosen, is_lora=work.method == _LORA, inputs=inputs)
+    gpu, is_lora, precision = catalog.gpus[one.gpu], work.method == _LORA, number_format(question.precision)
+    found = stack_worths(
+        language_calibration(), stacks, chosen, gpu=gpu, precision=precision, is_lora=is_lora, inputs=inputs
+    )
     return tuple(OtherStack(catalog.stacks[worth.stack], worth.rate_ratio, worth.runs) for worth in found)
 
 

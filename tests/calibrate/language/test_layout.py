@@ -209,14 +209,15 @@ def test_attention_is_fused_from_2023_on_and_on_younger_gpus(gpu, date, software
     assert bool(case.layout["is_unfused"]) is is_unfused
 
 
-def test_only_the_kernels_of_2023_are_early_and_from_hopper_on_ported():
+def test_only_kernels_of_2023_are_early_and_those_of_pytorch_ported_from_hopper_on():
     def flags(gpu, software):
         layout = case_of(first(model="MPT-7b"), gpu=gpu, software=software, precision="BF16").layout
         return bool(layout["is_early"]), bool(layout["is_ported"])
 
     assert flags("A100-80GB", "llm-foundry") == (True, False)
     assert flags("H100", "llm-foundry") == (True, True)
-    assert flags("H100", "torchtitan") == (False, False)
+    assert flags("H100", "torchtitan") == (False, True)
+    assert flags("H100", "NeMo") == (False, False)
 
 
 def test_a_shortened_mixture_has_as_many_dense_layers_as_it_states():

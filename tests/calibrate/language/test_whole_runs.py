@@ -13,33 +13,33 @@ from sizer.sizing.stages.language_rates import rate_of_training
 from sizer.workload.resolve import resolve
 from tests.factories.requests import report_on
 
+ON_H100 = {"gpu": shipped_catalog().gpus["h100-sxm-80gb"], "precision": "bf16"}
 STACKS = {"a": "nemo", "b": "torchtitan", "c": "megatron-lm"}
 
 
 def test_worth_is_the_contrast_of_the_effects():
     calibration = language_calibration()
     effect = dict(zip(calibration.fit.names, calibration.fit.values.tolist(), strict=True))
-    found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}
-    slower = effect["stack:torchtitan"] + effect["stack_group:pytorch"]
-    slower -= effect["stack:nemo"] + effect["stack_group:megatron"]
+    found = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", **ON_H100, is_lora=False)}
+    slower = effect["stack:torchtitan"] + effect["stack_group:pytorch"] + effect["stack_generation:torchtitan/hopper"]
+    slower -= effect["stack:nemo"] + effect["stack_group:megatron"] + effect["stack_generation:nemo/hopper"]
     assert float(found["b"].rate_ratio.value) == pytest.approx(np.exp(-slower), rel=1e-12)
     assert found["b"].runs == sum(case.levels.stack == "torchtitan" for case in calibration.cases) > 0
 
 
 def test_a_stack_without_runs_has_the_spread_of_any_stack():
     fit = language_calibration().fit
-    sd = np.sqrt(fit.covariance(["stack:megatron-lm"])[0, 0])
+    sd = np.sqrt(fit.covariance(["stack:megatron-lm", "stack_generation:megatron-lm/hopper"]).sum())
     stacks = {"c": "megatron-lm", "d": "of nobody"}
-    found = {one.stack: one for one in stack_worths(language_calibration(), stacks, "c", is_lora=False)}
-    # Of one group: the group's effect cancels, the stack's own is open.
+    found = {one.stack: one for one in stack_worths(language_calibration(), stacks, "c", **ON_H100, is_lora=False)}
+    # Of one group: the group's effect cancels, the stack's own and what it is on these GPUs are open.
     assert found["d"].runs == 0
-    assert float(found["d"].rate_ratio.log_sd) == pytest.approx(
-        np.hypot(priors("language-levels")["stack"].sd, sd), rel=1e-9
-    )
+    free = [priors("language-levels")[kind].sd for kind in ("stack", "stack_generation")]
+    assert float(found["d"].rate_ratio.log_sd) == pytest.approx(np.linalg.norm([*free, sd]), rel=1e-9)
 
 
 def test_stacks_stand_in_the_order_of_their_rates_without_the_chosen_one():
-    found = stack_worths(language_calibration(), STACKS, "a", is_lora=True)
+    found = stack_worths(language_calibration(), STACKS, "a", **ON_H100, is_lora=True)
     rates = [float(one.rate_ratio.value) for one in found]
     assert rates == sorted(rates, reverse=True)
     assert "a" not in {one.stack for one in found}
@@ -48,7 +48,7 @@ def test_stacks_stand_in_the_order_of_their_rates_without_the_chosen_one():
 def test_published_order_of_megatron_and_fsdp():
     """NeMo's recipes print 12.3 s for 128 sequences of 8,192 tokens of Llama 3 8B on 8 H100 of 700 W (10,700 tokens/s a
     GPU); torchtitan prints 6,000 to 7,000 on H100 of 500 W: the Megatron stacks are the faster ones."""
-    worth = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", is_lora=False)}["b"]
+    worth = {one.stack: one for one in stack_worths(language_calibration(), STACKS, "a", **ON_H100, is_lora=False)}["b"]
     assert float(worth.rate_ratio.high) < 1
 
 
@@ -69,7 +69,7 @@ def test_tuned_software_counts_its_faster_launches():
     stacks = {"a": "nemo", "m": "mlperf"}
     inputs = inputs_of(question, layout, catalog)
     plain, whole = (
-        float(stack_worths(calibration, stacks, "a", is_lora=False, inputs=given)[0].rate_ratio.value)
+        float(stack_worths(calibration, stacks, "a", **ON_H100, is_lora=False, inputs=given)[0].rate_ratio.value)
         for given in (None, inputs)
     )
     assert log_s["MLPerf-tuned"] < log_s["NeMo"]
