@@ -41,9 +41,20 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    text, last = notes.text, 0  # end of the last that goes: what stands beside it belongs to it
+    text, last, settled = notes.text, 0, set[int]()
+    for found in text.each(r"<SHARE_GOES>"):
+        share, count = found.quantities()
+        left = round(count.high * (1 - share.high / 100))
+        text.put(count, replace(count, low=left, high=left))
+        text.assume(f"{found.words}: {left:g} of them stay")
+        text.record(text.part(found, found.start, found.end - 1), "a share of them goes")
+        text.mark(*found.match.span("fate"))
+        settled.add(count.start)
+    # end of the last that goes: what stands beside it belongs to it
     for found in text.each(r"<THINGS_GONE>"):
         told = stance(text.unblanked, found.start, found.end, "fates")
+        if any(one.start in settled for one in found.things):
+            continue
         is_beside = last > 0 and not text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
         if is_beside or (told.kind and (is_part or told.start < found.start)):
@@ -287,7 +298,7 @@ def _read_number(notes: Notes, found: Match, had_target: bool) -> None:
     elif each > 1 and had_target:
         notes.set("limits.servers", round(quantity.high), whole, f"at most {round(quantity.high)} servers")
     else:
-        _want(notes, whole, count, had_target, ranged(quantity))
+        _want(notes, whole, count, had_target, ranged(notes, quantity))
 
 
 def _read_stances(notes: Notes) -> None:
@@ -586,6 +597,8 @@ def read_precision(notes: Notes) -> None:
     """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
+            if found.quantities("n") and f"{found.value.high:g}" not in precision:
+                continue  # of other bits
             value = precision if notes.is_language or precision[-1] in "248" else "mixed"
             told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":

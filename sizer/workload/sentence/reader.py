@@ -424,7 +424,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
     catalog, asked, works = notes.catalog, {question.about for question in notes.questions}, list[dict[str, Any]]()
     every: list[Any] = [one for one in (*notes.dnns, notes.own_model, notes.own_network) if one]
-    if not (every or {"network", "unavailable"} & asked):
+    if not (every or {"network", "unavailable", "notebooks"} & asked):
         targets.ask_network(notes)
     sized = {one for item in notes.networks for one in (item.family, item.kind, item.id, short_name(item)) if one}
     for _, words, _, usual, networks in GRAMMAR["purposes"]["offered"]:
@@ -436,7 +436,7 @@ def _request(notes: Notes) -> dict[str, Any]:
             "job undecided" if is_undecided else "job",
             answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]),
         )
-    if not notes.has_target and not {"limit", "number"} & asked:
+    if not notes.has_target and not {"limit", "number", "notebooks"} & asked:
         targets.ask_target(notes)
     if targets.is_served(notes) and notes.has_target:
         targets.ask_lengths(notes)

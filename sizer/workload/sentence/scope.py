@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
+from sizer.workload.kinds import trains_in
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.text import READ, Match, Phrase, SentenceText, Thing
@@ -170,7 +171,8 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
             for one in parts:
                 inside = [network for network in networks if one.start() <= network.start < one.end()]
                 is_only = bool(networks) and len(inside) == len(networks)  # its name is not of others alone
-                kinds = GRAMMAR["asides_always" if is_only or not (is_one or not wishes.search(one[0])) else "asides"]
+                is_narrow = is_only or not (is_one or not wishes.search(one[0]))
+                kinds = GRAMMAR["asides_always"] | ({} if is_narrow else GRAMMAR["asides"])
                 meaning = next((name for name, words in kinds.items() if rule(words).search(one[0])), None)
                 ends = [one.start(), *(at for of in inside if is_only for at in (of.start, of.end)), one.end()]
                 if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
@@ -195,11 +197,21 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
         low, high = (groups.high * one for one in (each.low, each.high))
         text.put_at(found, replace(each, kind="people", unit="people", noun=each.noun or "people", low=low, high=high))
         text.assume(f"{found.words}: {high:g} people")
+    for found in text.each(r"{people}(?:, {people})*,? (?:and|plus|und|et|&|sowie) {people}"):
+        some = found.quantities()
+        if len({rule(r"<WHO_TRAINS>").search(one.noun) is None for one in some}) == 1 or not trains_in(text.sentence):
+            low, high = (sum(getattr(one, end) for one in some) for end in ("low", "high"))
+            text.put_at(found, replace(some[0], low=low, high=high))
+            text.assume(f"{found.words}: {high:g} people")
+    is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
+    for found in text.each(r"<RENTED>") if not is_offer else ():
+        text.assume(f"{found.words}: rented today, neither owned nor asked for")
+        text.set_aside(found, "rented today")
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
-    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
+    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new"), (r"<SUFFICES>", "new")):
         for found in text.each(source):
             start = found.match.start(group)
             news = [one for place, one in text.places() if start <= place < found.end]
@@ -207,6 +219,8 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             for old, new in pairs:
                 text.put(old, new)
             if pairs:
+                first = next(place for place, one in text.places() if place >= found.start)
+                text.mark(found.start, first if group and "SUFF" in source else found.start)
                 text.record(found, "corrects what stands before", start)
     for found in text.each(r"{time} ?\({time}\)"):  # what is in brackets says how long it is
         text.put_at(found, found.quantities()[-1])
@@ -224,7 +238,9 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             text.record(found, "at the peak, for which it is sized")
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
     for found in text.each(r"<LATER>") if not is_part else ():
-        if not networks or any(one not in found.things for one in networks):
+        counted = {one.kind.partition("/")[0] for one in found.quantities()} - {"n", "years"}
+        is_first = any(one.kind.partition("/")[0] in counted for one in text.amounts if one not in found.things)
+        if is_first and (not networks or any(one not in found.things for one in networks)):
             text.set_aside(found, "of another time than what is sized")
 
 
