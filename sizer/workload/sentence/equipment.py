@@ -141,7 +141,7 @@ def read_counts(notes: Notes) -> None:
             if stay in (None, found) and 0 < left <= servers[last]:
                 servers[last] = left
             notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
-    for found in notes.text.each(r"<THE_SERVERS>"):
+    for found in notes.text.each(r"<THE_SERVERS>|<NAMED_OWNED>"):
         if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")
 
@@ -190,6 +190,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         is_one_box = "box" in after and not after.endswith("s") and count > 1
         is_server = bool(found["server"] or (after and not is_one_box) or first.kind == "servers" or others)
         answers, (gpu,) = [], found.names("gpu")
+        kept = "existing " if notes.text.find(r"<NAMED_OWNED>") else ""  # which says so of the GPUs alone
         keys = _of_form(notes, gpu, each or (0 if is_server else count))
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, keys)]
         own_make = {one.id: any(notes.catalog.gpus[key].vendor == one.vendor for key in one.gpus) for one in servers}
@@ -204,7 +205,7 @@ def _read_owned_gpus(notes: Notes) -> None:
                 words = notes.catalog.gpus[keys[0]].name if is_other else notes.text.sentence[gpu.start : gpu.end]
                 is_told = bool(each or is_part) and (len(one.gpus) > 1 or n_gpus != usual or bool(one.n_gpus_alone))
                 cards = f" with {n_gpus} {words.strip()}" if is_told else ""
-                answers.append(f"{count if is_server else count // n_gpus} {short_name(one)}{cards}")
+                answers.append(f"{count if is_server else count // n_gpus} {kept}{short_name(one)}{cards}")
         if answers:
             notes.choose("server", found, "", answers)
             continue

@@ -482,6 +482,9 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
         SizingRequest.from_dict(request, "sentence")
     except RequestError as error:
         reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
+        # Words instead of the places of keys in a file.
+        places, called = r"\b[a-z_]+(?:[.\[][a-z_\d]+\]?)*\.([a-z_]+)\b", GRAMMAR["called"]
+        reason = re.sub(places, lambda key: called.get(key[1], key[1].replace("_", " ")), reason)
         return [Question("refused", reason=reason)]
     return []
 

@@ -62,6 +62,9 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
 def is_existing(text: SentenceText, found: Match) -> bool:
     """Whether the words around equipment, or between its number and its name, say that the customer has it."""
     shape, start = text.unblanked, max(0, found.start - _WINDOW)
+    ids = set(found.ids("gpu", "server"))  # "on 4 V100; the existing V100 stay"
+    if any(ids & set(one.ids("gpu", "server")) for one in text.within(r"<NAMED_OWNED>") if ids):
+        return True
     if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
     low, high = clause_of(shape, found.start, found.end)
@@ -203,6 +206,9 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             low, high = (sum(getattr(one, end) for one in some) for end in ("low", "high"))
             text.put_at(found, replace(some[0], low=low, high=high))
             text.assume(f"{found.words}: {high:g} people")
+    for found in text.each(r"<SOME_OF_PEOPLE>"):
+        some, people = found.quantities()
+        text.put_at(found, replace(people, low=some.low, high=some.high))
     is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
     for found in text.each(r"<RENTED>") if not is_offer else ():
         text.assume(f"{found.words}: rented today, neither owned nor asked for")

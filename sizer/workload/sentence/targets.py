@@ -16,16 +16,7 @@ from sizer.workload.resolve import QUALITY_TARGETS, share_of_recipe, usual_datas
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
-from sizer.workload.sentence.notes import (
-    LEAST_PERIOD_S,
-    RATE,
-    TIME,
-    Notes,
-    ranged,
-    read_rules,
-    taken_by,
-    time_text,
-)
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, RATE, TIME, Notes, ranged, read_rules, taken_by, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.scope import DENIED, governor
 from sizer.workload.sentence.text import Match
