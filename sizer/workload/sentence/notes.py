@@ -430,8 +430,6 @@ def read_ranking(notes: Notes) -> None:
 
 def read_sizes(notes: Notes) -> None:
     """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
-    for found in notes.text.each(r"{bytes/sample}(?: on average)?"):
-        state(notes, found, "sample_bytes")
     for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
         if found["tables"] or notes.text.is_after(found, r"<TABLES_OF>"):
             notes.ask("refused", found, GRAMMAR["reasons"]["tables"])

@@ -1,6 +1,8 @@
 """What the words of a clause say of its names and numbers: excluded, preferred, corrected, or of another time."""
 
+import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|
 DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _SERVED = "requests/time"
+_COMBINED: dict[str, Callable[[list[float]], float]] = {"product": math.prod, "sum": sum, "first": lambda some: some[0]}
 # Roles of which the noun may stand in an earlier part of the sentence.
 _CARRIED = ("lengths", "latencies")
 _ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
@@ -195,24 +198,16 @@ def _blanked(text: str, parts: list[Phrase]) -> str:
 
 def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
-    for found in text.each(r"<GROUPS>"):
-        groups, each = found.quantities()
-        low, high = (groups.high * one for one in (each.low, each.high))
-        text.put_at(found, replace(each, kind="people", unit="people", noun=each.noun or "people", low=low, high=high))
-        text.assume(f"{found.words}: {high:g} people")
-    for found in text.each(r"{people}(?:, {people})*,? (?:and|plus|und|et|&|sowie) {people}"):
-        some = found.quantities()
-        if len({rule(r"<WHO_TRAINS>").search(one.noun) is None for one in some}) == 1 or not trains_in(text.sentence):
-            low, high = (sum(getattr(one, end) for one in some) for end in ("low", "high"))
-            text.put_at(found, replace(some[0], low=low, high=high))
+    for how, source in GRAMMAR["combined"].items():
+        for found in text.each(source):
+            some = found.quantities()
+            classes = {rule(r"<WHO_TRAINS>").search(one.noun) is None for one in some}
+            if how == "sum" and len(classes) > 1 and trains_in(text.sentence):
+                continue  # who train and who use it
+            low, high = (_COMBINED[how]([getattr(one, end) for one in some]) for end in ("low", "high"))
+            people = replace(some[-1], kind="people", unit="people", noun=some[-1].noun or "people")
+            text.put_at(found, replace(people, low=low, high=high))
             text.assume(f"{found.words}: {high:g} people")
-    for found in text.each(r"<SOME_OF_PEOPLE>"):
-        some, people = found.quantities()
-        text.put_at(found, replace(people, low=some.low, high=some.high))
-    is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
-    for found in text.each(r"<RENTED>") if not is_offer else ():
-        text.assume(f"{found.words}: rented today, neither owned nor asked for")
-        text.set_aside(found, "rented today")
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
@@ -269,10 +264,11 @@ def _settle_today(text: SentenceText) -> None:
     # A load is one of today only where something else is wished.
     n_loads = sum(one.kind in (_SERVED, "tokens/time", "time") for one in text.things)
     today: list[Amount] = []
-    is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
-    for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)") if not is_offer else ():
+    is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
+    for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)|<RENTED>") if not is_offer else ():
         lent.append(found.start)
-        text.set_aside(found, "lent or rented, on which something was tried")
+        text.assume(f"{found.words}: rented or lent, neither owned nor asked for")
+        text.set_aside(found, "rented or lent")
     kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}|tokens/time" if multiple or lent or n_loads > 1 else ""
     kinds += "|epochs" if sum(one.kind == "epochs" for one in text.things) > 1 else ""

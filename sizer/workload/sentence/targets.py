@@ -314,7 +314,7 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     if not has_time or "tokens" in work:
         return
     called, key, answers = item.name if item else str(dnn["name"]), "length needed", GRAMMAR["usual_lengths"]["epochs"]
-    if dnn != notes.own_model and (item is None or item.transformer is None):
+    if not is_language:
         if item is None or (item.sample in ("image", "sample") and "diffusion" not in (item.kind, item.family)):
             key = "length"
     elif work.get("method") in ("fine-tuning", "lora"):
