@@ -41,7 +41,7 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    text, last, settled = notes.text, 0, set[int]()
+    text, last = notes.text, 0
     for found in text.each(r"<SHARE_GOES>"):
         share, count = found.quantities()
         left = round(count.high * (1 - share.high / 100))
@@ -49,11 +49,10 @@ def read_setting(notes: Notes) -> None:
         text.assume(f"{found.words}: {left:g} of them stay")
         text.record(text.part(found, found.start, found.end - 1), "a share of them goes")
         text.mark(*found.match.span("fate"))
-        settled.add(count.start)
     # end of the last that goes: what stands beside it belongs to it
     for found in text.each(r"<THINGS_GONE>"):
         told = stance(text.unblanked, found.start, found.end, "fates")
-        if any(one.start in settled for one in found.things):
+        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(text.unblanked, 0, found.start):
             continue
         is_beside = last > 0 and not text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
@@ -598,8 +597,8 @@ def read_precision(notes: Notes) -> None:
     """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
-            if found.quantities("n") and f"{found.value.high:g}" not in precision:
-                continue  # of other bits
+            if found.quantities("n") and not (notes.is_language and f"{found.value.high:g}" in precision):
+                continue  # of other bits, or of a camera
             value = precision if notes.is_language or precision[-1] in "248" else "mixed"
             told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":
