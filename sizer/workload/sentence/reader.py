@@ -304,13 +304,11 @@ def _left_in(part: str, text: str, things: list[Thing]) -> list[Thing]:
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
     things, shares = dates_in(text), GRAMMAR["numbers"]["fractions"]
-    for one in rule("<FRACTION>").finditer(text):
-        things.append(Amount("percent", *one.span(), shares[one[1].lower()], shares[one[1].lower()], "%"))
-    for one in rule("<ONE_IN>").finditer(text):
-        share = 100 / value_of(one["many"])
-        things.append(Amount("percent", *one.span(), share, share, "%"))
-    for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text):
-        things.append(Amount("people", *one.span(), 1, 1, "people", "user"))
+    told = [(one.span(), shares[one[1].lower()]) for one in rule("<FRACTION>").finditer(text)]
+    told += [(one.span(), 100 / value_of(one["many"])) for one in rule("<ONE_IN>").finditer(text)]
+    things += [Amount("percent", *place, share, share, "%") for place, share in told]
+    alone = rule(GRAMMAR["numbers"]["myself"]).finditer(text)
+    things += [Amount("people", *one.span(), 1, 1, "people", "user") for one in alone]
     for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text):
         if not any(one.start <= match.start() < one.end for one in things):
             things.append(Name(match.lastgroup or "", *match.span(), ()))
