@@ -52,7 +52,9 @@ def read_setting(notes: Notes) -> None:
     # end of the last that goes: what stands beside it belongs to it
     for found in text.each(r"<THINGS_GONE>"):
         told = stance(text.unblanked, found.start, found.end, "fates")
-        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(text.unblanked, 0, found.start):
+        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(
+            text.unblanked, max(0, found.start - 40), found.start
+        ):
             continue
         is_beside = last > 0 and not text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
@@ -189,7 +191,9 @@ def _read_owned_gpus(notes: Notes) -> None:
         is_one_box = "box" in after and not after.endswith("s") and count > 1
         is_server = bool(found["server"] or (after and not is_one_box) or first.kind == "servers" or others)
         answers, (gpu,) = [], found.names("gpu")
-        kept = "existing " if notes.text.find(r"<NAMED_OWNED>") else ""  # which says so of the GPUs alone
+        # What says so of the GPUs alone, or among the words that the answer takes the place of.
+        is_apart = notes.text.find(r"<NAMED_OWNED>") or re.search(r"\b(?:own|have) \(", found.words)
+        kept = "existing " if is_apart else ""
         keys = _of_form(notes, gpu, each or (0 if is_server else count))
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, keys)]
         own_make = {one.id: any(notes.catalog.gpus[key].vendor == one.vendor for key in one.gpus) for one in servers}
@@ -226,14 +230,13 @@ def _fitted(server: Server) -> set[int]:
 
 def _of_form(notes: Notes, gpu: Name, count: int) -> tuple[str, ...]:
     """The GPUs that a name means, in the form in which so many are sold: no server has two A100 SXM."""
+    if not count:
+        return gpu.ids
     alike = names_of(notes.catalog).alike(notes.text.sentence[gpu.start : gpu.end]) if count < _LEAST_OF_BOARD else ()
     for keys in (gpu.ids, alike):
-        sold = [
-            key
-            for key in keys
-            if any(count in _fitted(notes.catalog.servers[of]) for of in _servers_with(notes, [key]))
-        ]
-        if not count or sold:
+        servers = {key: _servers_with(notes, [key]) for key in keys}
+        sold = [key for key in keys if any(count in _fitted(notes.catalog.servers[of]) for of in servers[key])]
+        if sold:
             return keys if keys == gpu.ids else tuple(sold)
     return gpu.ids
 
