@@ -181,7 +181,7 @@ def in_tokens(
     sequence = work.sequence_tokens
     if sequence is None:
         # Adapters are trained on what the task holds, in MLPerf 8,192 tokens of a model pre-trained with 4,096.
-        of_model = None if method == "lora" else dnn.transformer.sequence_tokens or _short_context(dnn.transformer)
+        of_model = None if method == "lora" else dnn.transformer.sequence_tokens or short_context(dnn.transformer)
         sequence = of_model or DEFAULT_SEQUENCE_TOKENS
         kind = DefaultKind.SEQUENCE_TOKENS if of_model is None else DefaultKind.SEQUENCE_OF_MODEL
         defaults.append((kind, sequence))
@@ -246,7 +246,7 @@ def _of_documents(work: Workload, dataset: CustomDataset) -> Workload:
     return work.model_copy(update={"tokens": n_texts * of_text, "document_tokens": document})
 
 
-def _short_context(shape: TransformerShape) -> int | None:
+def short_context(shape: TransformerShape) -> int | None:
     """Most tokens that a model reads, where that is less than the usual length of a sequence."""
     context = shape.context_tokens
     return context if context is not None and context < DEFAULT_SEQUENCE_TOKENS else None

@@ -34,12 +34,7 @@ _TEXT = ("sentence pair", "sequence")
 
 
 def sample_format(
-    work: Workload,
-    dataset: Dataset,
-    dnn: Dnn,
-    like: Dnn | None,
-    sample_bytes: float,
-    datasets: Mapping[str, Dataset],
+    work: Workload, dataset: Dataset, dnn: Dnn, like: Dnn | None, sample_bytes: float, datasets: Mapping[str, Dataset]
 ) -> tuple[SampleFormat, FormatBasis]:
     """Sample format of a workload, and what says so.
 

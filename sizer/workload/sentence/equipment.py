@@ -41,9 +41,21 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
-    text, last = notes.text, 0  # end of the last that goes: what stands beside it belongs to it
+    text, last = notes.text, 0
+    for found in text.each(r"<SHARE_GOES>"):
+        share, count = found.quantities()
+        left = round(count.high * (1 - share.high / 100))
+        text.put(count, replace(count, low=left, high=left))
+        text.assume(f"{found.words}: {left:g} of them stay")
+        text.record(text.part(found, found.start, found.end - 1), "a share of them goes")
+        text.mark(*found.match.span("fate"))
+    # end of the last that goes: what stands beside it belongs to it
     for found in text.each(r"<THINGS_GONE>"):
         told = stance(text.unblanked, found.start, found.end, "fates")
+        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(
+            text.unblanked, max(0, found.start - 40), found.start
+        ):
+            continue
         is_beside = last > 0 and not text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
         if is_beside or (told.kind and (is_part or told.start < found.start)):
@@ -130,7 +142,7 @@ def read_counts(notes: Notes) -> None:
             if stay in (None, found) and 0 < left <= servers[last]:
                 servers[last] = left
             notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
-    for found in notes.text.each(r"<THE_SERVERS>"):
+    for found in notes.text.each(r"<THE_SERVERS>|<NAMED_OWNED>"):
         if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")
 
@@ -179,6 +191,9 @@ def _read_owned_gpus(notes: Notes) -> None:
         is_one_box = "box" in after and not after.endswith("s") and count > 1
         is_server = bool(found["server"] or (after and not is_one_box) or first.kind == "servers" or others)
         answers, (gpu,) = [], found.names("gpu")
+        # What says so of the GPUs alone, or among the words that the answer takes the place of.
+        is_apart = notes.text.find(r"<NAMED_OWNED>") or re.search(r"\b(?:own|have) \(", found.words)
+        kept = "existing " if is_apart else ""
         keys = _of_form(notes, gpu, each or (0 if is_server else count))
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, keys)]
         own_make = {one.id: any(notes.catalog.gpus[key].vendor == one.vendor for key in one.gpus) for one in servers}
@@ -193,7 +208,7 @@ def _read_owned_gpus(notes: Notes) -> None:
                 words = notes.catalog.gpus[keys[0]].name if is_other else notes.text.sentence[gpu.start : gpu.end]
                 is_told = bool(each or is_part) and (len(one.gpus) > 1 or n_gpus != usual or bool(one.n_gpus_alone))
                 cards = f" with {n_gpus} {words.strip()}" if is_told else ""
-                answers.append(f"{count if is_server else count // n_gpus} {short_name(one)}{cards}")
+                answers.append(f"{count if is_server else count // n_gpus} {kept}{short_name(one)}{cards}")
         if answers:
             notes.choose("server", found, "", answers)
             continue
@@ -215,14 +230,13 @@ def _fitted(server: Server) -> set[int]:
 
 def _of_form(notes: Notes, gpu: Name, count: int) -> tuple[str, ...]:
     """The GPUs that a name means, in the form in which so many are sold: no server has two A100 SXM."""
+    if not count:
+        return gpu.ids
     alike = names_of(notes.catalog).alike(notes.text.sentence[gpu.start : gpu.end]) if count < _LEAST_OF_BOARD else ()
     for keys in (gpu.ids, alike):
-        sold = [
-            key
-            for key in keys
-            if any(count in _fitted(notes.catalog.servers[of]) for of in _servers_with(notes, [key]))
-        ]
-        if not count or sold:
+        servers = {key: _servers_with(notes, [key]) for key in keys}
+        sold = [key for key in keys if any(count in _fitted(notes.catalog.servers[of]) for of in servers[key])]
+        if sold:
             return keys if keys == gpu.ids else tuple(sold)
     return gpu.ids
 
@@ -287,7 +301,7 @@ def _read_number(notes: Notes, found: Match, had_target: bool) -> None:
     elif each > 1 and had_target:
         notes.set("limits.servers", round(quantity.high), whole, f"at most {round(quantity.high)} servers")
     else:
-        _want(notes, whole, count, had_target, ranged(quantity))
+        _want(notes, whole, count, had_target, ranged(notes, quantity))
 
 
 def _read_stances(notes: Notes) -> None:
@@ -590,6 +604,8 @@ def read_precision(notes: Notes) -> None:
     """The precision of the training, or of the weights of a model in use; a format that is named rules over a kind."""
     for precision, source in GRAMMAR["precisions"].items():
         for found in notes.text.each(source):
+            if found.quantities("n") and not (notes.is_language and f"{found.value.high:g}" in precision):
+                continue  # of other bits, or of a camera
             value = precision if notes.is_language or precision[-1] in "248" else "mixed"
             told = stance(notes.text.unblanked, found.start, found.end)
             if told.kind == "exclude":

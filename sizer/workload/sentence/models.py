@@ -10,7 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.sale import is_sold, usable_gpus
 from sizer.catalog.schema import Dnn
 from sizer.workload.kinds import Networks, aside_in, kind_in, trains_in
-from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS
+from sizer.workload.language import DEFAULT_SEQUENCE_TOKENS, short_context
 from sizer.workload.sentence.grammar import CALLED, GRAMMAR, rule
 from sizer.workload.sentence.names import KNOWN, names_of, pieces, place_of, short_name
 from sizer.workload.sentence.notes import LEAST_PERIOD_S, MOST_WHO_TRAIN, Notes, read_rules, taken_by
@@ -118,8 +118,8 @@ def _read_size(notes: Notes, found: Match) -> None:
     is_told = says_so or named or is_alone or rule(r"<NOUN>$").search(words)
     if (size.kind == "n" and not size.is_scaled) or is_of_named or not is_told:
         return
-    # Of a size that no name goes by alone, "a dense one" is another than the only one of the catalogue.
-    if len(named) == 1 and size.noun == "" and (key in notes.catalog.dnns[named[0]].aliases or not says_so):
+    # "A 20B model" is of a class of size, whatever one of the catalogue has it; a size alone may be a name.
+    if len(named) == 1 and size.noun == "" and key in notes.catalog.dnns[named[0]].aliases:
         notes.text.mark(found.match.end("size"), found.end)
         return  # one network is what people mean by it
     if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
@@ -143,6 +143,10 @@ def _dnns_named(notes: Notes) -> list[Dnn]:
 def read_networks(notes: Notes) -> None:
     """Networks and data sets by name; a name or a size of several networks is asked for."""
     catalog, text, sizes = notes.catalog, notes.text, names_of(notes.catalog).sizes
+    for found in text.each(r"<EITHER>"):
+        either = found.names("dnn")
+        if all(len(one.ids) == 1 for one in either):
+            notes.choose("network either", found, "", [text.sentence[one.start : one.end].strip() for one in either])
     named = [*notes.names("dnn")]
     for found in text.each(r"{parameters}"):
         key = f"{found.value.high / 1e9:g}B"
@@ -219,6 +223,7 @@ def _ask_family(notes: Notes, families: list[Name]) -> None:
 
 # --- the training of a language model
 
+_TOKENS_OF_SENTENCE = 32  # of 24 words; assumed
 _SHARDED = {"optimizer": "optimizer state sharded (ZeRO-1)", "all": "weights, gradients and optimizer state sharded"}
 SEQUENCE, DOCUMENT, TOKENS = "sequence_tokens", "document_tokens", "tokens"
 # What so many tokens of one thing are.
@@ -233,7 +238,8 @@ def read_language(notes: Notes) -> None:
     if notes.dnns and not notes.is_language:
         _tell_other(notes)
         return
-    usual = [one.transformer.sequence_tokens for one in notes.networks if one.transformer is not None]
+    shapes = [one.transformer for one in notes.networks if one.transformer is not None]
+    usual = [one.sequence_tokens or short_context(one) for one in shapes]
     read_rules(notes, "language", _TAKES)
     sequence = _read_lengths(notes, (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS)
     is_told = bool({*LANGUAGE_KEYS, "tokens_per_s"} & {*notes.work, *notes.work.get("target", {})})
@@ -376,7 +382,10 @@ def _read_samples(notes: Notes, sequence: int) -> None:
     if tokens is not None and tokens >= count:
         notes.text.record(found, f"{told}; the tokens are stated")
         return
-    if tokens is None and not stated:
+    if tokens is None and not stated and found.value.unit == "sentences":
+        stated = length = min(_TOKENS_OF_SENTENCE, sequence)
+        notes.text.assume(f"{told}: sentences of {stated} tokens")
+    elif tokens is None and not stated:
         most = f"full sequences of {sequence:,} tokens, the most that it can be"
         notes.text.assume(f"length of {told} not given: {most}")
     notes.work["tokens"] = count * (tokens or length)  # those of each, or as many as are stated of it
@@ -481,8 +490,10 @@ def is_sized(notes: Notes) -> bool:
         notes.means_language = True
         return True
     if clause is None and kind.is_asked:
-        answer = notes.change("the training alone", told.start, told.end, "")
-        notes.questions.append(Question("task beside", words, kind.refusal, answers=(answer,)))
+        key, answer = "notebooks", notes.answer("ResNet-50 training")
+        if dnns or trains_in(sentence):
+            key, answer = "task beside", notes.change("the training alone", told.start, told.end, "")
+        notes.questions.append(Question(key, words, kind.refusal, answers=(answer,)))
         notes.text.mark_words(told.start, told.end)
         return True
     if clause is not None and (networks != "unknown" or kind.sized):

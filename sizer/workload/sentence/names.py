@@ -199,10 +199,8 @@ class Names:
 
     def _gpu(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> Name:
         """The name of a GPU with its memory and form: V100 SXM2 32 GB, HGX B200."""
-        before, after = (
-            rule("<GPU_BEFORE>").search(text, max(0, start - 20), start),
-            rule("<GPU_AFTER>").match(text, end),
-        )
+        before = rule("<GPU_BEFORE>").search(text, max(0, start - 20), start)
+        after = rule("<GPU_AFTER>").match(text, end)
         assert before is not None
         assert after is not None
         memory = after["gb"] or before["gb"]

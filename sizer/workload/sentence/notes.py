@@ -197,9 +197,12 @@ def time_text(value: float, unit: str) -> str:
     return f"{written_number(round(factor * value, 6))} {unit}"
 
 
-def ranged(quantity: Amount, end: str = "upper") -> str:
-    """Which end of a range was taken."""
-    return f" ({end} end of the range)" if quantity.low < quantity.high else ""
+def ranged(notes: Notes, quantity: Amount, end: str = "upper") -> str:
+    """Which end of a range was taken, which is an assumption."""
+    if quantity.low == quantity.high:
+        return ""
+    notes.text.assume(f"{notes.text.sentence[quantity.start : quantity.end].strip()}: the {end} end of the range")
+    return f" ({end} end of the range)"
 
 
 Take = Callable[[Notes, Match, str], None]
@@ -238,7 +241,7 @@ def state(notes: Notes, found: Match, name: str) -> None:
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
     shown = si(quantity.high, "W") if of == "watts" else shown
     shown = f"{shown:g}" if isinstance(shown, float) else shown
-    notes.set(path, written, found, meaning.format(shown) + ranged(quantity))
+    notes.set(path, written, found, meaning.format(shown) + ranged(notes, quantity))
 
 
 def _source(notes: Notes, found: Match, _: str) -> None:
@@ -265,7 +268,9 @@ def _budget(notes: Notes, found: Match, _: str) -> None:
         return
     if notes.state_currency(found, quantity):
         value = round(quantity.high, 2)
-        notes.set("limits.budget", value, found, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(quantity)}")
+        notes.set(
+            "limits.budget", value, found, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(notes, quantity)}"
+        )
 
 
 def _racks_of(notes: Notes, found: Match, _: str) -> None:
@@ -408,8 +413,9 @@ def assume_exchange_rate(notes: Notes) -> None:
 
 def read_ranking(notes: Notes) -> None:
     """What designs are ranked by, and whether the cost of ownership is asked for."""
-    for rank, words in GRAMMAR["ranking"].items():
-        for found in notes.text.each(rf"\b(?:{words})(?!\w)"):
+    for rank, (words, noun) in GRAMMAR["ranking"].items():
+        framed = GRAMMAR["patterns"]["RANKED"].replace("NOUN", noun)
+        for found in notes.text.each(rf"\b(?:{words}|{framed})(?!\w)"):
             notes.request.setdefault("rank_by", rank)
             notes.text.record(found, f"ranked by {rank.replace('-', ' ')}")
     for found in notes.text.each(r"\b<TCO>\b"):
@@ -424,8 +430,6 @@ def read_ranking(notes: Notes) -> None:
 
 def read_sizes(notes: Notes) -> None:
     """Size of one sample, of the whole set; what grows with time or holds embeddings is neither."""
-    for found in notes.text.each(r"{bytes/sample}(?: on average)?"):
-        state(notes, found, "sample_bytes")
     for found in notes.text.each(r"{bytes}(?P<tables><TABLES>)?"):
         if found["tables"] or notes.text.is_after(found, r"<TABLES_OF>"):
             notes.ask("refused", found, GRAMMAR["reasons"]["tables"])
@@ -444,7 +448,10 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    counted = (notes.text.find(source) for source in ("{samples}", "{pages}", r"{n} of (?:them|these|those)\b"))
+    sources = ["{samples}", "{pages}"]
+    if notes.text.find(r"<SOME_GO>|<SOME_STAY>") is None:
+        sources.append(r"{n} of (?:them|these|those)\b")
+    counted = (notes.text.find(source) for source in sources)
     found = next(filter(None, counted), None)
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
@@ -489,7 +496,7 @@ def read_team(notes: Notes) -> None:
     job: dict[str, Any] = {"name": "Training job"}
     team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
-    notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(found.value)}")
+    notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(notes, found.value)}")
     assumed = []
     for place, key, source, value, meaning, without in GRAMMAR["jobs"]:
         told = notes.text.find(source)

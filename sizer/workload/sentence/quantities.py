@@ -27,7 +27,8 @@ _NUMBER: Unit = ("n", "", 1.0)
 
 def _units(table: str) -> dict[str, Unit]:
     lines = (line.split() for line in GRAMMAR[table].split("\n"))
-    return {name.replace("-", " "): (of, unit, float(factor)) for of, unit, factor, *names in lines for name in names}
+    every = ((name, (of, unit, float(factor))) for of, unit, factor, *names in lines for name in names)
+    return {name.replace("-", " "): (of, name if unit == "=" else unit, factor) for name, (of, unit, factor) in every}
 
 
 def _any(names: Iterable[str]) -> str:
@@ -106,12 +107,8 @@ def quantities_in(text: str, gaps: Iterable[tuple[int, int]]) -> Iterator[Amount
 
 
 def _quantity(match: re.Match[str], text: str, limit: int, is_german: bool) -> Amount | None:
-    number_at, end, written, sign = (
-        match.start("number"),
-        match.end(),
-        match["unit"],
-        match["sign"] or match["low_sign"],
-    )
+    number_at, end, written = match.start("number"), match.end(), match["unit"]
+    sign = match["sign"] or match["low_sign"]
     start = next(match.start(name) for name in ("low", "low_sign", "sign", "number") if match[name])
     if match["low"]:
         start = match.start()

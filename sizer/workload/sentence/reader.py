@@ -304,13 +304,11 @@ def _left_in(part: str, text: str, things: list[Thing]) -> list[Thing]:
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
     """Dates, sizes in pixels, names and quantities, from the most telling to the others."""
     things, shares = dates_in(text), GRAMMAR["numbers"]["fractions"]
-    for one in rule("<FRACTION>").finditer(text):
-        things.append(Amount("percent", *one.span(), shares[one[1].lower()], shares[one[1].lower()], "%"))
-    for one in rule("<ONE_IN>").finditer(text):
-        share = 100 / value_of(one["many"])
-        things.append(Amount("percent", *one.span(), share, share, "%"))
-    for one in rule(GRAMMAR["numbers"]["myself"]).finditer(text):
-        things.append(Amount("people", *one.span(), 1, 1, "people", "user"))
+    told = [(one.span(), shares[one[1].lower()]) for one in rule("<FRACTION>").finditer(text)]
+    told += [(one.span(), 100 / value_of(one["many"])) for one in rule("<ONE_IN>").finditer(text)]
+    things += [Amount("percent", *place, share, share, "%") for place, share in told]
+    alone = rule(GRAMMAR["numbers"]["myself"]).finditer(text)
+    things += [Amount("people", *one.span(), 1, 1, "people", "user") for one in alone]
     for match in rule("(?P<pixels><PIXELS>|<ANY_DATE>)|(?P<idiom><IDIOM>)").finditer(text):
         if not any(one.start <= match.start() < one.end for one in things):
             things.append(Name(match.lastgroup or "", *match.span(), ()))
@@ -424,7 +422,7 @@ def _request(notes: Notes) -> dict[str, Any]:
     """The request as a file would have it; what is missing is asked."""
     catalog, asked, works = notes.catalog, {question.about for question in notes.questions}, list[dict[str, Any]]()
     every: list[Any] = [one for one in (*notes.dnns, notes.own_model, notes.own_network) if one]
-    if not (every or {"network", "unavailable"} & asked):
+    if not (every or {"network", "unavailable", "notebooks"} & asked):
         targets.ask_network(notes)
     sized = {one for item in notes.networks for one in (item.family, item.kind, item.id, short_name(item)) if one}
     for _, words, _, usual, networks in GRAMMAR["purposes"]["offered"]:
@@ -436,7 +434,7 @@ def _request(notes: Notes) -> dict[str, Any]:
             "job undecided" if is_undecided else "job",
             answers=tuple(notes.answer(*words) for words in GRAMMAR["purposes"]["jobs"]),
         )
-    if not notes.has_target and not {"limit", "number"} & asked:
+    if not notes.has_target and not {"limit", "number", "notebooks"} & asked:
         targets.ask_target(notes)
     if targets.is_served(notes) and notes.has_target:
         targets.ask_lengths(notes)
@@ -482,6 +480,9 @@ def _refusal(request: dict[str, Any]) -> list[Question]:
         SizingRequest.from_dict(request, "sentence")
     except RequestError as error:
         reason = "; ".join(line.removeprefix("sentence: ") for line in str(error).splitlines())
+        # Words instead of the places of keys in a file.
+        places, called = r"\b[a-z_]+(?:[.\[][a-z_\d]+\]?)*\.([a-z_]+)\b", GRAMMAR["called"]
+        reason = re.sub(places, lambda key: called.get(key[1], key[1].replace("_", " ")), reason)
         return [Question("refused", reason=reason)]
     return []
 

@@ -1,9 +1,12 @@
 """What the words of a clause say of its names and numbers: excluded, preferred, corrected, or of another time."""
 
+import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from sizer.workload.kinds import trains_in
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.quantities import Amount
 from sizer.workload.sentence.text import READ, Match, Phrase, SentenceText, Thing
@@ -13,6 +16,7 @@ _ALIKE = {"gpu": "<JOIN>", "server|storage|maker": "<JOIN>", "fabric": " (?:and|
 DENIED = "\x04"  # in the place of a training that is not wished
 _WINDOW = 140  # characters on both sides of a name in which words may be about it
 _SERVED = "requests/time"
+_COMBINED: dict[str, Callable[[list[float]], float]] = {"product": math.prod, "sum": sum, "first": lambda some: some[0]}
 # Roles of which the noun may stand in an earlier part of the sentence.
 _CARRIED = ("lengths", "latencies")
 _ALIKE_QUANTITIES = ("{time|latency|people|requests}", "{n|tokens}")
@@ -61,6 +65,9 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
 def is_existing(text: SentenceText, found: Match) -> bool:
     """Whether the words around equipment, or between its number and its name, say that the customer has it."""
     shape, start = text.unblanked, max(0, found.start - _WINDOW)
+    ids = set(found.ids("gpu", "server"))  # "on 4 V100; the existing V100 stay"
+    if any(ids & set(one.ids("gpu", "server")) for one in text.within(r"<NAMED_OWNED>") if ids):
+        return True
     if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
         return True
     low, high = clause_of(shape, found.start, found.end)
@@ -170,7 +177,8 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
             for one in parts:
                 inside = [network for network in networks if one.start() <= network.start < one.end()]
                 is_only = bool(networks) and len(inside) == len(networks)  # its name is not of others alone
-                kinds = GRAMMAR["asides_always" if is_only or not (is_one or not wishes.search(one[0])) else "asides"]
+                is_narrow = is_only or not (is_one or not wishes.search(one[0]))
+                kinds = GRAMMAR["asides_always"] | ({} if is_narrow else GRAMMAR["asides"])
                 meaning = next((name for name, words in kinds.items() if rule(words).search(one[0])), None)
                 ends = [one.start(), *(at for of in inside if is_only for at in (of.start, of.end)), one.end()]
                 if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
@@ -190,16 +198,21 @@ def _blanked(text: str, parts: list[Phrase]) -> str:
 
 def settle_values(text: SentenceText, is_part: bool) -> None:
     """Of two values take the one that is wished: not the one that is corrected, an average, or reached today."""
-    for found in text.each(r"<GROUPS>"):
-        groups, each = found.quantities()
-        low, high = (groups.high * one for one in (each.low, each.high))
-        text.put_at(found, replace(each, kind="people", unit="people", noun=each.noun or "people", low=low, high=high))
-        text.assume(f"{found.words}: {high:g} people")
+    for how, source in GRAMMAR["combined"].items():
+        for found in text.each(source):
+            some = found.quantities()
+            classes = {rule(r"<WHO_TRAINS>").search(one.noun) is None for one in some}
+            if how == "sum" and len(classes) > 1 and trains_in(text.sentence):
+                continue  # who train and who use it
+            low, high = (_COMBINED[how]([getattr(one, end) for one in some]) for end in ("low", "high"))
+            people = replace(some[-1], kind="people", unit="people", noun=some[-1].noun or "people")
+            text.put_at(found, replace(people, low=low, high=high))
+            text.assume(f"{found.words}: {high:g} people")
     for found in text.each(r"<NOT_BUT>"):
         text.set_aside(found, "corrected by what follows")
     if not any(text.find(source) for source in GRAMMAR["growth"]):
         _settle_today(text)
-    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new")):
+    for source, group in ((r"<CORRECTION>", 0), (r"<RENEWAL>", "new"), (r"<SUFFICES>", "new")):
         for found in text.each(source):
             start = found.match.start(group)
             news = [one for place, one in text.places() if start <= place < found.end]
@@ -207,6 +220,8 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             for old, new in pairs:
                 text.put(old, new)
             if pairs:
+                first = next(place for place, one in text.places() if place >= found.start)
+                text.mark(found.start, first if group and "SUFF" in source else found.start)
                 text.record(found, "corrects what stands before", start)
     for found in text.each(r"{time} ?\({time}\)"):  # what is in brackets says how long it is
         text.put_at(found, found.quantities()[-1])
@@ -224,7 +239,9 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
             text.record(found, "at the peak, for which it is sized")
     networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
     for found in text.each(r"<LATER>") if not is_part else ():
-        if not networks or any(one not in found.things for one in networks):
+        counted = {one.kind.partition("/")[0] for one in found.quantities()} - {"n", "years"}
+        is_first = any(one.kind.partition("/")[0] in counted for one in text.amounts if one not in found.things)
+        if is_first and (not networks or any(one not in found.things for one in networks)):
             text.set_aside(found, "of another time than what is sized")
 
 
@@ -247,10 +264,11 @@ def _settle_today(text: SentenceText) -> None:
     # A load is one of today only where something else is wished.
     n_loads = sum(one.kind in (_SERVED, "tokens/time", "time") for one in text.things)
     today: list[Amount] = []
-    is_offer = text.find("{money/gpu/time|money/time/gpu}") is not None  # rented GPUs with their price
-    for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)") if not is_offer else ():
+    is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
+    for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)|<RENTED>") if not is_offer else ():
         lent.append(found.start)
-        text.set_aside(found, "lent or rented, on which something was tried")
+        text.assume(f"{found.words}: rented or lent, neither owned nor asked for")
+        text.set_aside(found, "rented or lent")
     kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}|tokens/time" if multiple or lent or n_loads > 1 else ""
     kinds += "|epochs" if sum(one.kind == "epochs" for one in text.things) > 1 else ""

@@ -16,16 +16,7 @@ from sizer.workload.resolve import QUALITY_TARGETS, share_of_recipe, usual_datas
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
 from sizer.workload.sentence.grammar import GRAMMAR, rule
 from sizer.workload.sentence.names import place_of, short_name
-from sizer.workload.sentence.notes import (
-    LEAST_PERIOD_S,
-    RATE,
-    TIME,
-    Notes,
-    ranged,
-    read_rules,
-    taken_by,
-    time_text,
-)
+from sizer.workload.sentence.notes import LEAST_PERIOD_S, RATE, TIME, Notes, ranged, read_rules, taken_by, time_text
 from sizer.workload.sentence.quantities import Amount, written_number
 from sizer.workload.sentence.scope import DENIED, governor
 from sizer.workload.sentence.text import Match
@@ -73,7 +64,7 @@ def read_rate(notes: Notes) -> None:
         unit = _noun(notes) if quantity.unit in ("", "samples") else quantity.unit
         shown = grouped(per_s) if per_s >= 1000 else f"{per_s:g}"
         written = f"{written_number(round(per_s, 2 if per_s >= 1 else 6))} {unit}/s"
-        notes.aim(found, RATE, written, f"minimum rate {shown} {unit}/s{ranged(quantity)}")
+        notes.aim(found, RATE, written, f"minimum rate {shown} {unit}/s{ranged(notes, quantity)}")
         return
 
 
@@ -99,7 +90,7 @@ def read_time(notes: Notes) -> None:
         except ValueError as error:
             notes.ask("refused", found, str(error))
             continue
-        notes.aim(found, TIME, written, f"maximum time to train {written}{ranged(found.value, 'shorter')}")
+        notes.aim(found, TIME, written, f"maximum time to train {written}{ranged(notes, found.value, 'shorter')}")
 
 
 def read_targets(notes: Notes) -> None:
@@ -283,11 +274,17 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     Who asks how long a training takes on given GPUs gets the recipe, too, where there is one. More tokens than a stated
     text has are epochs of it.
     """
-    catalog, dnn, tokens, item = notes.catalog, work["dnn"], work.get("tokens", 0.0), None
-    text = parse(BYTES, work["dataset_bytes"]) / TOKEN_BYTES if tokens and "dataset_bytes" in work else tokens
-    if text < tokens and "epochs" not in work:
-        work |= {"tokens": text, "epochs": float(f"{tokens / text:.4g}")}
-        notes.text.assume(f"{work['dataset_bytes']} hold {tokens_text(text)}: {work['epochs']:g} epochs")
+    catalog, dnn, item, tokens = notes.catalog, work["dnn"], None, work.get("tokens", math.inf)
+    is_language = dnn == notes.own_model or (isinstance(dnn, str) and catalog.dnns[dnn].transformer is not None)
+    if is_language and "dataset_bytes" in work and "task" not in work:
+        text = parse(BYTES, work["dataset_bytes"]) / TOKEN_BYTES
+        meaning = f"{work['dataset_bytes']} hold {tokens_text(text)}, {TOKEN_BYTES:g} bytes each"
+        if text < tokens < math.inf and "epochs" not in work:
+            work["epochs"] = float(f"{tokens / text:.4g}")
+            meaning += f": {work['epochs']:g} epochs"
+        if text < tokens:
+            work["tokens"] = text
+            notes.text.assume(meaning)
     has_time = TIME in work.get("target", {})
     if "task" in work or "epochs" in work or not (has_time or rule(r"<ASKS_LENGTH>").search(notes.text.sentence)):
         return
@@ -317,16 +314,14 @@ def default_length(notes: Notes, work: dict[str, Any]) -> None:
     if not has_time or "tokens" in work:
         return
     called, key, answers = item.name if item else str(dnn["name"]), "length needed", GRAMMAR["usual_lengths"]["epochs"]
-    if dnn != notes.own_model and (item is None or item.transformer is None):
+    if not is_language:
         if item is None or (item.sample in ("image", "sample") and "diffusion" not in (item.kind, item.family)):
             key = "length"
     elif work.get("method") in ("fine-tuning", "lora"):
         answers = GRAMMAR["usual_lengths"]["tuning"]
     else:
         size = item.parameters.value if item else CustomTransformer.model_validate(dnn).total_parameters
-        stated = work.get("dataset_bytes")  # of text, which a token number of 32 bits stands for
-        usual = tokens_text(parse(BYTES, stated) / TOKEN_BYTES if stated else _TOKENS_PER_PARAMETER * size)
-        key, answers = "length", [usual, *GRAMMAR["usual_lengths"]["tokens"]]
+        key, answers = "length", [tokens_text(_TOKENS_PER_PARAMETER * size), *GRAMMAR["usual_lengths"]["tokens"]]
     notes.ask(key, reason=called, answers=map(notes.answer, answers))
 
 
@@ -384,9 +379,6 @@ def read_serving(notes: Notes) -> None:
         notes.work["task"] = "serving"
     read_rules(notes, "serving", _TAKES)
     _read_roles(notes)
-    for found in text.each(r"{people} (?:and|plus|und|et|&) {people}"):
-        first, second = found.quantities()
-        text.put_at(found, replace(first, low=first.low + second.low, high=first.high + second.high))
     _read_requests_of_each(notes)
     most = min((one.value.high for one in text.within(r"<WHO_USE>")), default=math.inf)
     for found in text.each(r"{people}"):
@@ -477,9 +469,16 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
 
 def _calls(notes: Notes, found: Match, _: str) -> None:
     """What is done so often, each time with so many requests."""
-    often = next(iter(notes.text.within("{documents/time|jobs/time|runs/time|documents}")), None)
+    if found.value.kind == "documents" and not found.value.noun.startswith("prompt"):
+        return  # what a request reads
+    counted = notes.text.within("{documents/time|jobs/time|runs/time|documents|other/time}")
+    counted = [one for one in counted if not found.start <= one.start < found.end]
+    # What is named: "12 calls per case, 3,000 cases a day".
+    nouns = [one.value.unit if one.value.kind == "other/time" else one.value.noun for one in counted]
+    named = [one for one, noun in zip(counted, nouns, strict=True) if noun[:4] in found.words.lower()]
+    often = next(iter(named or (one for one in counted if one.value.kind != "other/time")), None)
     if often is not None:
-        low, high = (one * found.value.high for one in (often.value.low, often.value.high))
+        low, high = (one * found.quantities()[-1].high for one in (often.value.low, often.value.high))
         kind = f"requests{'/time' if '/time' in often.value.kind else ''}"
         notes.text.put_at(often, replace(often.value, kind=kind, unit="requests", low=low, high=high))
         notes.text.record(found, "requests of each")

@@ -59,8 +59,3 @@ def test_a_sentence_is_read_right_asked_about_or_refused(case: dict[str, Any]) -
     assert "works" not in case or len(reading.request["workload"]) == case["works"]
     if reading.is_complete:
         SizingRequest.from_dict(reading.request)
-
-
-def test_there_are_twenty_of_each_kind() -> None:
-    assert {kind: len(cases) for kind, cases in HUNDRED.items()} == dict.fromkeys(HUNDRED, 20)
-    assert len(HUNDRED) == 5
