@@ -609,7 +609,7 @@ class IdleServers:
     samples_per_s: float | None  # None: their GPUs do not hold it
     time_s: float | None  # None likewise, and where its length is not known
     gpu: str = ""  # name of the one that they are taken to hold; "" where that is told
-    probability: float = 0.0  # that they meet the targets alone
+    probability: float = 0.0  # that they meet the targets alone; of too little memory, that it holds the workloads
     has_rate: bool = True  # a published run of such a model, or the customer, tells the rate of their GPUs
 
 

@@ -65,6 +65,7 @@ from sizer.sizing.search.ranking import (
 )
 from sizer.sizing.servers_needed import spare_cost, with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
+from sizer.sizing.stages.gpu_memory import fit_chance
 from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
@@ -285,7 +286,10 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
             continue
         rows = np.array([index * sizes.size + place for index in options if fits[index, place]], dtype=np.int64)
         if not rows.size:
-            found.append(IdleServers(one, None, None))
+            here = {evaluated.platforms[index].gpu.id: evaluated.platforms[index] for index in options}.values()
+            fit = (evaluated.works, evaluated.memory)
+            chances = [fit_chance(*fit, each, one.count * each.gpus_per_server, counts.catalog) for each in here]
+            found.append(IdleServers(one, None, None, probability=max(chances)))
             continue
         rates = evaluated.rates_at(rows)[0]
         best = rows[[int(np.argmax(rates))]]

@@ -20,13 +20,20 @@ from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
+from sizer.perf.gpu_memory import REFUSED
 from sizer.physical.quantities import ExistingUse
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
-from sizer.present.text.design_size import asked_target_text, binding_text, highest_rate_text, one_server_text
+from sizer.present.text.design_size import (
+    asked_target_text,
+    binding_text,
+    highest_rate_text,
+    measured_first_text,
+    one_server_text,
+)
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
@@ -183,11 +190,17 @@ def verdict_text(result: SizingResult) -> str:
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
         *(served_cautions(result), site_texts(result)),
-        *(measure_texts(result), _turn_texts(result)),
+        *(_memory_texts(result), measure_texts(result), _turn_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
     return " ".join(filter(None, sentences))
+
+
+def _memory_texts(result: SizingResult) -> list[str]:
+    """That fewer servers hold the training about as likely as not, so that memory alone decides the size."""
+    is_likely = result.design.binding.fit_probability >= _WORTH_TRYING
+    return [binding_text(result.design)] if is_likely else []
 
 
 def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
@@ -430,7 +443,10 @@ def _idle_texts(result: SizingResult) -> list[str]:
             language = answer.language
             at = "" if language is None else f" with sequences of {grouped(language.work.sequence)} tokens"
             less = "; adapters (LoRA) need far less memory" if language and language.work.method != "lora" else ""
-            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}{at}{less}.")
+            holds = f"do not hold {answer.dnn.name}{at}"
+            if idle.probability >= REFUSED:
+                holds = f"hold {answer.dnn.name}{at} {measured_first_text(idle.probability)}"
+            texts.append(f"{servers}: their GPUs {holds}{less}.")
             continue
         rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"

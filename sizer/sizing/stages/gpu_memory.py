@@ -18,6 +18,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory
 from sizer.perf.training_step import TRAINING_PASSES
+from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates, measured_rates
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -278,6 +279,26 @@ def fit_is_open(works: Sequence[ResolvedWorkload], hosts: ServerRows) -> Bools:
         if not work.is_laid_out and memory_of(work, hosts.calibration, hosts.catalog).is_guess:
             is_open |= _fit_probability(work, hosts) < gpu_memory.FITS_PROBABILITY
     return is_open
+
+
+def fit_chance(
+    works: Sequence[ResolvedWorkload],
+    memories: Sequence[MemoryOfWorkload],
+    platform: Platform,
+    n_gpus: int,
+    catalog: Catalog,
+) -> float:
+    """Probability that so many GPUs of a platform hold every workload; 0 with a model in use, of which it is a fact."""
+    gpu, chances = platform.gpu, [1.0]
+    for work, memory in zip(works, memories, strict=True):
+        if work.language is not None:
+            chances.append(language_rates.fit_chance(work.language, platform, n_gpus, catalog))
+        elif work.is_laid_out:
+            return 0.0
+        else:
+            batch = work.batch_on(gpu.id, n_gpus)
+            chances.append(float(memory.fit_probability(gpu.memory_bytes.value, batch, n_gpus)))
+    return min(chances)
 
 
 def _fit_probability(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
