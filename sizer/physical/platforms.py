@@ -141,7 +141,7 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     served = served_works(request, catalog)
     works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
-    # Who states rack units, racks or what one may draw has a place for servers, which a machine at a desk does not take.
+    # Who states rack units, racks or what one may draw has a place for servers, not for a machine at a desk.
     limits = request.limits
     in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks or request.site.rack
     at_a_desk = is_workgroup and not in_racks

@@ -1,5 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -385,6 +386,8 @@ def default_batch(work: ResolvedWorkload, gpu_id: str, calibration: Calibration,
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=found.ran if work.own_kind is not None else ())
     most, largest = most_measured(work, calibration), float(whole.largest_batch(memory, 1))
+    if work.own_kind is not None:
+        most = min(most, _most_of_its_own(work, gpu_id, catalog.gpus))
     if work.own_kind in _COMPUTED_AGAIN:
         largest = _quickest(whole, memory, most, work.dnn.forward_flop.value)
     own = [rate.batch_per_gpu for rate in work.request.measured if rate.batch_per_gpu is not None]
@@ -398,6 +401,16 @@ def default_batch(work: ResolvedWorkload, gpu_id: str, calibration: Calibration,
     batch = min(largest, most, *own)
     power = 1 << max(int(batch).bit_length() - 1, 0)
     return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
+
+
+def _most_of_its_own(work: ResolvedWorkload, gpu_id: str, gpus: Mapping[str, Gpu]) -> float:
+    """Largest batch per GPU of the published trainings of a network itself, in proportion to a larger memory; infinite
+    where there are none. Larger images, or losses of another kind, make its batches smaller than those of its kind.
+    """
+    memory = gpus[gpu_id].memory_bytes.value
+    runs = [run for run in own_networks.load_runs() if run.network == work.request.dnn]
+    batches = [run.batch_per_gpu * max(memory / gpus[run.gpu].memory_bytes.value, 1.0) for run in runs]
+    return max(batches, default=math.inf)
 
 
 def _quickest(found: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:
