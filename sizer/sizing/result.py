@@ -698,6 +698,8 @@ class SizingResult:
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
     # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.
     likelier: Deferred[DesignAnswer | None] | None = None
+    # Of a design that keeps its limits of latency with less than the confidence asked: one that does, or the surest.
+    surer: Deferred[DesignAnswer | None] | None = None
 
     @property
     def less_power(self) -> DesignAnswer | None:

@@ -73,6 +73,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
@@ -173,7 +174,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict = result.design, result.verdict
     if result.request.team is not None:
-        text = f"{_of_team_text(result.request.team, design)} {_met_text(design)}"
+        text = f"{_of_team_text(result.request.team, design)} {_met_text(design, result.request.confidence)}"
     elif verdict.single is None:
         text = _cluster_text(result)
     elif verdict.kind is VerdictKind.ONE_SERVER_TOO:
@@ -189,12 +190,32 @@ def verdict_text(result: SizingResult) -> str:
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
-        *(served_cautions(result), site_texts(result)),
+        *(_surer_texts(result), served_cautions(result), site_texts(result)),
         *(_memory_texts(result), measure_texts(result), _turn_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
-    sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
+    sentences = [
+        text,
+        *_surer_texts(result),
+        *(sentence for texts in told for sentence in texts),
+        rented_run_text(result),
+    ]
     return " ".join(filter(None, sentences))
+
+
+def _surer_texts(result: SizingResult) -> list[str]:
+    """That a design keeps its limits less surely than asked, and what does."""
+    if not result.design.late:
+        return []
+    asked = probability_text(result.request.confidence)
+    other = None if result.surer is None else result.surer.value
+    if other is None or other.probability is None:
+        return [f"No design looked at is much surer: none reaches {asked}."]
+    gpus, none = f"{grouped(other.n_gpus)} × {other.platform.gpu.name}", ""
+    if other.probability < least_chance(result.request.confidence):
+        none = f"; none looked at reaches {asked}"
+    chance = probability_text(other.probability)
+    return [f"{other.name} ({gpus}) meets it with {chance}{_price_text(other)}{none}."]
 
 
 def _memory_texts(result: SizingResult) -> list[str]:
@@ -644,15 +665,16 @@ def _cluster_text(result: SizingResult) -> str:
     rates = _rates_text(design, result)
     if result.maximum is not None and not several:
         return f"{design.name}: {rates}. {conditional_sentence(design)}".rstrip()
-    return f"{design.name}: {rates}{_price_text(design)}. {_met_text(design)}"
+    return f"{design.name}: {rates}{_price_text(design)}. {_met_text(design, result.request.confidence)}"
 
 
-def _met_text(design: DesignAnswer) -> str:
+def _met_text(design: DesignAnswer, confidence: float) -> str:
     """How likely the targets are met."""
     if design.probability is None:
         return conditional_sentence(design)
     targets = "all targets" if len(design.workloads) > 1 else "the target"
-    text = f"The probability of meeting {targets} is {probability_text(design.probability)}."
+    less = f", less than the {probability_text(confidence)} asked for" if design.late else ""
+    text = f"The probability of meeting {targets} is {probability_text(design.probability)}{less}."
     return f"{text} {even_odds_text(design)}".rstrip()
 
 
@@ -675,6 +697,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, result: SizingResult) 
     if single.probability is None:
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
+    if single.late:
+        chance += f" instead of {probability_text(result.request.confidence)}"
     verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
     what = f"{_rates_text(single, result)}{_price_text(single)}"
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
