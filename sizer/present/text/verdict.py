@@ -194,12 +194,7 @@ def verdict_text(result: SizingResult) -> str:
         *(_memory_texts(result), measure_texts(result), _turn_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
-    sentences = [
-        text,
-        *_surer_texts(result),
-        *(sentence for texts in told for sentence in texts),
-        rented_run_text(result),
-    ]
+    sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
     return " ".join(filter(None, sentences))
 
 
@@ -484,9 +479,12 @@ def _idle_texts(result: SizingResult) -> list[str]:
 
 
 def _all_servers_text(design: DesignAnswer, existing: ExistingUse) -> list[str]:
-    """How soon a training ends on all servers of its kind that are there, as they cost nothing more."""
+    """What all servers of its kind that are there do at no more cost: end a training sooner, take over after a loss."""
     count = design.n_servers + sum(one.count for one in existing.idle if one.item == design.platform.server.id)
-    along = design.workloads[0].scaling
+    along, spare = design.workloads[0].scaling, count - design.n_servers
+    if design.only_serves and spare:
+        others = by_count(spare, f"The other {design.platform.server.name} takes", f"The other {grouped(spare)} take")
+        return [f"{others} over after the loss of a server, at no more cost: run the model there, too."]
     if along.time_s is None or not design.n_servers < count <= along.n_servers[-1]:
         return []
     here_s, all_s = np.interp([design.n_servers, count], along.n_servers, along.time_s.value)
@@ -573,7 +571,7 @@ def proposal_text(result: SizingResult) -> str:
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
-    verb = "may be" if single.probability is None else "is"
+    verb = "may be" if single.probability is None or single.late else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
     turns = " for the training and the team's jobs in turns" if _takes_turns(result) else ""
