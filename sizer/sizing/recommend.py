@@ -253,7 +253,7 @@ def binding_of(counts: PartCounts, row: int) -> Binding:
         broken = [Limit.CONFIDENCE]
     if not broken:
         return Binding(BindingKind.NONE, count)
-    chance, evaluated = 0.0, counts.evaluated
+    chance, evaluated = None, counts.evaluated
     if broken[0] is Limit.GPU_MEMORY:
         platform = evaluated.platforms[int(evaluated.space.platform[row])]
         gpus = count * platform.gpus_per_server

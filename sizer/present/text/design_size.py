@@ -77,7 +77,7 @@ def binding_limit_text(binding: Binding, platform: Platform | None = None) -> st
     if platform is not None:
         servers += f" with {grouped(binding.n_servers * platform.gpus_per_server)} × {platform.gpu.name}"
     if binding.limit is Limit.GPU_MEMORY:
-        if binding.fit_probability >= REFUSED:
+        if binding.fit_probability is not None and binding.fit_probability >= REFUSED:
             holds = by_count(binding.n_servers, "holds", "hold")
             return f"{servers} {holds} the model {measured_first_text(binding.fit_probability)}."
         whose = by_count(binding.n_servers, "its", "their")

@@ -215,7 +215,7 @@ def _surer_texts(result: SizingResult) -> list[str]:
 
 def _memory_texts(result: SizingResult) -> list[str]:
     """That fewer servers hold the training about as likely as not, so that memory alone decides the size."""
-    is_likely = result.design.binding.fit_probability >= _WORTH_TRYING
+    is_likely = (result.design.binding.fit_probability or 0.0) >= _WORTH_TRYING
     return [binding_text(result.design)] if is_likely else []
 
 

@@ -219,8 +219,8 @@ class _Memory:
         return _Memory(case, _shapes(case), factors, level, sd)
 
     def fit_probability(self, need_bytes: Floats, memory_bytes: float) -> Floats:
-        """Probability that layouts which take so much of a GPU fit it."""
-        return np.asarray(normal_cdf(np.log(FILLED * memory_bytes / need_bytes) / self.log_sd))
+        """Probability that layouts which take so much of a GPU fit it; 0 of an infinite need."""
+        return np.asarray(normal_cdf((math.log(FILLED * memory_bytes) - np.log(need_bytes)) / self.log_sd))
 
     def use(self, ways: Layouts) -> MemoryUse:
         """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
@@ -575,7 +575,7 @@ def search_sizes(
     # What no layout of the stack holds, dividing everything may.
     fewer = sizes[0][without], sizes[1][without]
     again = _searched_sizes(tuple(asked[i] for i in without), case, fewer, "all", catalog, calibration, count)
-    better = {place: one for place, one in zip(without, again, strict=True) if one.likeliest > found[place].likeliest}
+    better = {place: one for place, one in zip(without, again, strict=True) if one.answers or one.likeliest >= REFUSED}
     return tuple(better.get(place, one) for place, one in enumerate(found))
 
 
