@@ -143,7 +143,7 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
     # Who states rack units, racks or what one may draw has a place for servers, not for a machine at a desk.
     limits = request.limits
-    in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks or request.site.rack
+    in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks
     at_a_desk = is_workgroup and not in_racks
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
