@@ -575,7 +575,11 @@ def search_sizes(
     # What no layout of the stack holds, dividing everything may.
     fewer = sizes[0][without], sizes[1][without]
     again = _searched_sizes(tuple(asked[i] for i in without), case, fewer, "all", catalog, calibration, count)
-    better = {place: one for place, one in zip(without, again, strict=True) if one.answers or one.likeliest >= REFUSED}
+    better = {
+        place: one
+        for place, one in zip(without, again, strict=True)
+        if one.answers or one.likeliest > max(found[place].likeliest, REFUSED)
+    }
     return tuple(better.get(place, one) for place, one in enumerate(found))
 
 
