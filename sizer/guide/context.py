@@ -145,6 +145,8 @@ class GuideContext:
         """Of a design that meets its targets on a condition, the first of the others that does without one."""
         confidence = self.result.request.confidence
         others = self.result.platforms if self.design.late else ()
+        if self.result.surer is not None and self.result.surer.value is not None:
+            others = (*others, self.result.surer.value)
         found = (one for one in others if not (one.late or one.conditional_on) and (one.probability or 0) >= confidence)
         design = next(found, None)
         return None if design is None else self._told(DecisionOption(self.result.request, design))

@@ -148,6 +148,10 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     served = served_works(request, catalog)
     works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
+    # Who states rack units, racks or what one may draw has a place for servers, not for a machine at a desk.
+    limits = request.limits
+    in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks
+    at_a_desk = is_workgroup and not in_racks
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(
@@ -162,12 +166,12 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
             sets_bytes,
             eras_asked(catalog, request),
             works,
-            is_workgroup,
+            at_a_desk,
             request.growth is None,
             alone,
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, is_workgroup, alone))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, at_a_desk, alone))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
@@ -178,7 +182,7 @@ def _fitting(
     request: SizingRequest,
     sets_bytes: tuple[float, ...],
     works: tuple[ServingWork, ...],
-    is_workgroup: bool,
+    at_a_desk: bool,
     alone: bool,
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
@@ -213,7 +217,7 @@ def _fitting(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
-        if is_workgroup or not server.is_workstation or server.id in asked.servers
+        if at_a_desk or not server.is_workstation or server.id in asked.servers
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in (

@@ -32,7 +32,7 @@ class FactKind(Enum):
     TRAINING_RATE = "training-rate"  # of a GPU, with language models
     SERVING_RATE = "serving-rate"  # of a GPU, with language models in use
     GPU_MEMORY = "gpu-memory"  # that a network takes
-    OPERATORS = "operators"  # that a network is made of, on a GPU without CUDA
+    OPERATORS = "operators"  # that a network is made of, on a GPU where nobody has shown them
 
 
 @dataclass(frozen=True)

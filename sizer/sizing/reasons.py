@@ -179,6 +179,7 @@ class Binding:
     n_servers: int = 0  # of that size
     limit: AnyLimit | None = None
     bound: float | None = None  # of a limit of the room: racks, rack units or watts
+    fit_probability: float | None = None  # that its GPUs hold the workloads, where their memory is the limit
 
     @property
     def is_no_rate(self) -> bool:

@@ -27,7 +27,7 @@ from sizer.sizing.search.feasibility import MAX_SERVERS, EvaluatedSpace, Space, 
 from sizer.sizing.search.infeasible_error import infeasible_error, nearest_design
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, row_difference, uncertainty
-from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.gpu_memory import fit_chance, resolved
 from sizer.workload.eras import extended_by_what_is_sold
 from sizer.workload.request import SizingRequest, ranks_by_cost
 from sizer.workload.resolve import ResolvedWorkload
@@ -253,7 +253,12 @@ def binding_of(counts: PartCounts, row: int) -> Binding:
         broken = [Limit.CONFIDENCE]
     if not broken:
         return Binding(BindingKind.NONE, count)
-    return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))
+    chance, evaluated = None, counts.evaluated
+    if broken[0] is Limit.GPU_MEMORY:
+        platform = evaluated.platforms[int(evaluated.space.platform[row])]
+        gpus = count * platform.gpus_per_server
+        chance = fit_chance(evaluated.works, evaluated.memory, platform, gpus, counts.catalog)
+    return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits), chance)
 
 
 def servers_expected(evaluated: EvaluatedSpace) -> float:

@@ -615,7 +615,7 @@ class IdleServers:
     samples_per_s: float | None  # None: their GPUs do not hold it
     time_s: float | None  # None likewise, and where its length is not known
     gpu: str = ""  # name of the one that they are taken to hold; "" where that is told
-    probability: float = 0.0  # that they meet the targets alone
+    probability: float = 0.0  # that they meet the targets alone; of too little memory, that it holds the workloads
     has_rate: bool = True  # a published run of such a model, or the customer, tells the rate of their GPUs
 
 
@@ -704,6 +704,8 @@ class SizingResult:
     run_rental: RunRental | None = None  # of one run of trainings that end; None of others, and of teams and growth
     # Of a budget that is kept with less than the confidence asked: what keeps targets and budget together more likely.
     likelier: Deferred[DesignAnswer | None] | None = None
+    # Of a design that keeps its limits of latency with less than the confidence asked: one that does, or the surest.
+    surer: Deferred[DesignAnswer | None] | None = None
 
     @property
     def less_power(self) -> DesignAnswer | None:

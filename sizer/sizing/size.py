@@ -65,6 +65,7 @@ from sizer.sizing.search.ranking import (
 )
 from sizer.sizing.servers_needed import spare_cost, with_stack_defaults
 from sizer.sizing.stages.evaluate import least_chance
+from sizer.sizing.stages.gpu_memory import fit_chance
 from sizer.sizing.stages.laid_out_models import lacks_rate
 from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
 from sizer.workload.eras import eras_asked
@@ -74,6 +75,10 @@ from sizer.workload.request import SizingRequest, ranks_by_cost
 OTHER_LOADS = (0.5, 2.0)
 # A probability that is higher by less is the same to a reader. [-]
 _NOTICEABLY_LIKELIER = 0.02
+# GPUs, over those of a design that keeps its limits less surely than asked, among which a surer one is looked for.
+_MOST_SURER = 4
+# Probabilities that nobody pays to tell apart where none is as high as asked. A choice of ours. [-]
+_MUCH_THE_SAME = 0.1
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 16
 
@@ -208,6 +213,7 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
         idle_storage=idle_storage(counts, design),
         run_rental=rental_of_run(counts, design),
         likelier=_likelier(platforms, counts, calibration),
+        surer=_surer(design, counts, calibration),
     )
 
 
@@ -234,6 +240,30 @@ def _likelier(
                 found.append(design_of(counts, best, calibration, is_documented=False))
         likeliest = max(found, key=lambda one: one.joint_probability or 0.0)
         return likeliest if (likeliest.joint_probability or 0.0) > joint + _NOTICEABLY_LIKELIER else None
+
+    return Deferred(find)
+
+
+def _surer(design: DesignAnswer, counts: PartCounts, calibration: Calibration) -> Deferred[DesignAnswer | None] | None:
+    """Of a design that keeps first tokens less surely than was asked the cheapest that is as sure, with up to
+    :data:`_MOST_SURER` times its GPUs; where none is, the cheapest that is nearly as sure as the surest.
+    """
+    if not design.late:
+        return None
+
+    def find() -> DesignAnswer | None:
+        evaluated, found = counts.evaluated, []
+        for index in counts.alive:
+            at_most = _MOST_SURER * design.n_gpus / evaluated.gpus_per_server[index]
+            sizes = np.flatnonzero(counts.candidates[index] & (evaluated.space.sizes <= at_most))
+            found.append(counts.keeping_limits(index, sizes))
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        chance, asked = evaluated.probability[rows], least_chance(counts.request.confidence)
+        surest = float(chance.max(initial=0.0))
+        likely = rows[chance >= (asked if surest >= asked else surest - _MUCH_THE_SAME)]
+        if surest < (design.probability or 0.0) + _MUCH_THE_SAME:
+            return None
+        return design_of(counts, int(likely[np.argmin(counts.expected_cost[likely])]), calibration, is_documented=False)
 
     return Deferred(find)
 
@@ -285,7 +315,10 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
             continue
         rows = np.array([index * sizes.size + place for index in options if fits[index, place]], dtype=np.int64)
         if not rows.size:
-            found.append(IdleServers(one, None, None))
+            here = {evaluated.platforms[index].gpu.id: evaluated.platforms[index] for index in options}.values()
+            fit = (evaluated.works, evaluated.memory)
+            chances = [fit_chance(*fit, each, one.count * each.gpus_per_server, counts.catalog) for each in here]
+            found.append(IdleServers(one, None, None, probability=max(chances)))
             continue
         rates = evaluated.rates_at(rows)[0]
         best = rows[[int(np.argmax(rates))]]

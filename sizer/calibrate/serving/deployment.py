@@ -464,6 +464,25 @@ def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
     return frozenset((row.model, catalog.gpus[row.gpu].generation) for row in fitted_rows() if row.guesses)
 
 
+@lru_cache(maxsize=4)
+def _latent_on(catalog: Catalog) -> frozenset[tuple[str | None, bool]]:
+    """Generations of GPUs, and whether as cards, on which models with latent attention were published in use."""
+    latent = {one.id for one in catalog.dnns.values() if one.transformer and one.transformer.attention == "latent"}
+    ran = (catalog.gpus[row.gpu] for row in fitted_rows() if row.model in latent and row.gpu in catalog.gpus)
+    return frozenset((gpu.generation, is_through_host(gpu)) for gpu in ran)
+
+
+def kernels_are_unknown(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
+    """Whether a model has latent attention, of which no run on such GPUs is published, and none of the customer's.
+
+    Its kernels, and those of its FP8 blocks, are written for each kind of GPU: for months TensorRT-LLM and vLLM refused
+    DeepSeek-V3 on cards with Blackwell (NVIDIA/TensorRT-LLM#5581, vllm-project/vllm#31936), and ran it on B200.
+    """
+    if work.shape.attention != "latent" or gpu.id in {one.gpu for one in work.measured}:
+        return False
+    return (gpu.generation, is_through_host(gpu)) not in _latent_on(catalog)
+
+
 def is_untried(one: Deployment) -> bool:
     """Whether weights are widened to BF16 on GPUs of a vendor on which no published run does that.
 

@@ -21,7 +21,7 @@ _FACTS = {
     FactKind.TRAINING_RATE: "training rate",
     FactKind.SERVING_RATE: "serving rate",
     FactKind.GPU_MEMORY: "GPU memory",
-    FactKind.OPERATORS: "operators without CUDA",
+    FactKind.OPERATORS: "kernels for this network",
 }
 _LABELS = {
     CheckKind.CAPACITY: "Usable capacity",
@@ -59,7 +59,7 @@ def conditional_sentence(design: DesignAnswer) -> str:
         return ""
     is_own = {fact.kind for fact in design.conditional_on} <= {FactKind.GPU_MEMORY, FactKind.OPERATORS}
     remedy = (
-        "Train a few steps there and state their rate and GPU memory with [[workload.measured]]."
+        "Run it there for an hour and state what you measured with [[workload.measured]]."
         if is_own
         else "Ask the vendor."
     )

@@ -4,12 +4,14 @@ from math import inf
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
+from sizer.perf.gpu_memory import FITS_PROBABILITY, REFUSED
 from sizer.physical.platform import Platform
 from sizer.present import words
 from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, Maximum, SizingResult, SmallerSize, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
+from sizer.sizing.stages.language_rates import LESS_STATE
 from sizer.workload.target_text import target_text
 
 # Of these the sentence on rate and probability says all: several stages together, or servers that are not there.
@@ -75,10 +77,19 @@ def binding_limit_text(binding: Binding, platform: Platform | None = None) -> st
     if platform is not None:
         servers += f" with {grouped(binding.n_servers * platform.gpus_per_server)} × {platform.gpu.name}"
     if binding.limit is Limit.GPU_MEMORY:
+        if binding.fit_probability is not None and binding.fit_probability >= REFUSED:
+            holds = by_count(binding.n_servers, "holds", "hold")
+            return f"{servers} {holds} the model {measured_first_text(binding.fit_probability)}."
         whose = by_count(binding.n_servers, "its", "their")
         return f"{servers} {verb} not enough: the model does not fit the memory of {whose} GPUs."
     limit = limit_text(binding.limit, binding.bound)
     return f"{servers} {verb} not enough. Limit: {limit}."
+
+
+def measured_first_text(chance: float) -> str:
+    """How likely GPUs hold a training, which is less than is planned with, and what settles it, as a clause."""
+    planned = probability_text(FITS_PROBABILITY)
+    return f"with {probability_text(chance)}, where {planned} is planned with: measure it first, or take {LESS_STATE}"
 
 
 def _servers(count: int) -> str:

@@ -20,13 +20,20 @@ from sizer.bom.prices import usual_rate_usd
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
+from sizer.perf.gpu_memory import REFUSED
 from sizer.physical.quantities import ExistingUse
 from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
 from sizer.present.text.checks import conditional_sentence, spare_sentence
-from sizer.present.text.design_size import asked_target_text, binding_text, highest_rate_text, one_server_text
+from sizer.present.text.design_size import (
+    asked_target_text,
+    binding_text,
+    highest_rate_text,
+    measured_first_text,
+    one_server_text,
+)
 from sizer.present.text.money import (
     BUT_FOR_CABLES,
     cost_at,
@@ -68,6 +75,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.result import DesignAnswer, IdleStorage, SizingResult, WorkloadAnswer
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.custom_network import CustomDnn
 from sizer.workload.eras import EquipmentBasis
 from sizer.workload.request import ranks_by_cost
@@ -165,7 +173,7 @@ def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict = result.design, result.verdict
     if result.request.team is not None:
-        text = f"{_of_team_text(result.request.team, design)} {_met_text(design)}"
+        text = f"{_of_team_text(result.request.team, design)} {_met_text(design, result.request.confidence)}"
     elif verdict.single is None:
         text = _cluster_text(result)
     elif verdict.kind is VerdictKind.ONE_SERVER_TOO:
@@ -181,12 +189,33 @@ def verdict_text(result: SizingResult) -> str:
         text = f"This design draws {most}: GPUs of today need far less ({newer}). {text}"
     text = " ".join(part for part in (_owned_text(result), *_served_texts(design), text, _small_text(result)) if part)
     told = (
-        *(served_cautions(result), site_texts(result)),
-        *(measure_texts(result), _turn_texts(result)),
+        *(_surer_texts(result), served_cautions(result), site_texts(result)),
+        *(_memory_texts(result), measure_texts(result), _turn_texts(result)),
         *(_budget_texts(result), _idle_texts(result), equipment_texts(result), life_cycle_sentences(design)),
     )
     sentences = [text, *(sentence for texts in told for sentence in texts), rented_run_text(result)]
     return " ".join(filter(None, sentences))
+
+
+def _surer_texts(result: SizingResult) -> list[str]:
+    """That a design keeps its limits less surely than asked, and what does."""
+    if not result.design.late:
+        return []
+    asked = probability_text(result.request.confidence)
+    other = None if result.surer is None else result.surer.value
+    if other is None or other.probability is None:
+        return [f"No design looked at is much surer: none reaches {asked}."]
+    gpus, none = f"{grouped(other.n_gpus)} × {other.platform.gpu.name}", ""
+    if other.probability < least_chance(result.request.confidence):
+        none = f"; none looked at reaches {asked}"
+    chance = probability_text(other.probability)
+    return [f"{other.name} ({gpus}) meets it with {chance}{_price_text(other)}{none}."]
+
+
+def _memory_texts(result: SizingResult) -> list[str]:
+    """That fewer servers hold the training about as likely as not, so that memory alone decides the size."""
+    is_likely = (result.design.binding.fit_probability or 0.0) >= _WORTH_TRYING
+    return [binding_text(result.design)] if is_likely else []
 
 
 def measure_texts(result: SizingResult, *, names_key: bool = True) -> list[str]:
@@ -412,7 +441,10 @@ def _idle_texts(result: SizingResult) -> list[str]:
             language = answer.language
             at = "" if language is None else f" with sequences of {grouped(language.work.sequence)} tokens"
             less = "; adapters (LoRA) need far less memory" if language and language.work.method != "lora" else ""
-            texts.append(f"{servers}: their GPUs do not hold {answer.dnn.name}{at}{less}.")
+            holds = f"do not hold {answer.dnn.name}{at}"
+            if idle.probability >= REFUSED:
+                holds = f"hold {answer.dnn.name}{at} {measured_first_text(idle.probability)}"
+            texts.append(f"{servers}: their GPUs {holds}{less}.")
             continue
         rate = f"{significant(idle.samples_per_s)}{NARROW_SPACE}{sample_unit(answer.dnn)}"
         alone = f"to deliver {rate}" if idle.time_s is None else f"to take {duration(idle.time_s)}"
@@ -429,9 +461,12 @@ def _idle_texts(result: SizingResult) -> list[str]:
 
 
 def _all_servers_text(design: DesignAnswer, existing: ExistingUse) -> list[str]:
-    """How soon a training ends on all servers of its kind that are there, as they cost nothing more."""
+    """What all servers of its kind that are there do at no more cost: end a training sooner, take over after a loss."""
     count = design.n_servers + sum(one.count for one in existing.idle if one.item == design.platform.server.id)
-    along = design.workloads[0].scaling
+    along, spare = design.workloads[0].scaling, count - design.n_servers
+    if design.only_serves and spare:
+        others = by_count(spare, f"The other {design.platform.server.name} takes", f"The other {grouped(spare)} take")
+        return [f"{others} over after the loss of a server, at no more cost: run the model there, too."]
     if along.time_s is None or not design.n_servers < count <= along.n_servers[-1]:
         return []
     here_s, all_s = np.interp([design.n_servers, count], along.n_servers, along.time_s.value)
@@ -521,7 +556,7 @@ def proposal_text(result: SizingResult, *, takes_turns: bool = False) -> str:
         texts = [*rates, *holds, *equipment_texts(result)]
         return " ".join([*texts, *sale_end_sentences(design)])
     server = single.platform.server.name
-    verb = "may be" if single.probability is None else "is"
+    verb = "may be" if single.probability is None or single.late else "is"
     if single.probability is not None and any(answer.unmeasured for answer in single.workloads):
         verb = "is expected to be"
     turns = " for the training and the team's jobs in turns" if takes_turns else ""
@@ -605,15 +640,16 @@ def _cluster_text(result: SizingResult) -> str:
     rates = _rates_text(design, result)
     if result.maximum is not None and not several:
         return f"{design.name}: {rates}. {conditional_sentence(design)}".rstrip()
-    return f"{design.name}: {rates}{_price_text(design)}. {_met_text(design)}"
+    return f"{design.name}: {rates}{_price_text(design)}. {_met_text(design, result.request.confidence)}"
 
 
-def _met_text(design: DesignAnswer) -> str:
+def _met_text(design: DesignAnswer, confidence: float) -> str:
     """How likely the targets are met."""
     if design.probability is None:
         return conditional_sentence(design)
     targets = "all targets" if len(design.workloads) > 1 else "the target"
-    text = f"The probability of meeting {targets} is {probability_text(design.probability)}."
+    less = f", less than the {probability_text(confidence)} asked for" if design.late else ""
+    text = f"The probability of meeting {targets} is {probability_text(design.probability)}{less}."
     return f"{text} {even_odds_text(design)}".rstrip()
 
 
@@ -635,6 +671,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, result: SizingResult) 
     if single.probability is None:
         return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
     chance = probability_text(single.probability)
+    if single.late:
+        chance += f" instead of {probability_text(result.request.confidence)}"
     verb = "is expected to meet" if any(map(evidence_warning, single.workloads)) else "meets"
     what = f"{_rates_text(single, result)}{_price_text(single)}"
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:

@@ -1,5 +1,6 @@
 """GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import gpu_memory
 from sizer.perf.training_step import TRAINING_PASSES
+from sizer.physical.platform import Platform
 from sizer.sizing.stages import language_rates, measured_rates
 from sizer.sizing.stages.laid_out_models import laid_out_model
 from sizer.sizing.stages.language_rates import LanguageAnswer
@@ -280,6 +282,26 @@ def fit_is_open(works: Sequence[ResolvedWorkload], hosts: ServerRows) -> Bools:
     return is_open
 
 
+def fit_chance(
+    works: Sequence[ResolvedWorkload],
+    memories: Sequence[MemoryOfWorkload],
+    platform: Platform,
+    n_gpus: int,
+    catalog: Catalog,
+) -> float:
+    """Probability that so many GPUs of a platform hold every workload; 0 with a model in use, of which it is a fact."""
+    gpu, chances = platform.gpu, [1.0]
+    for work, memory in zip(works, memories, strict=True):
+        if work.language is not None:
+            chances.append(language_rates.fit_chance(work.language, platform, n_gpus, catalog))
+        elif work.is_laid_out:
+            return 0.0
+        else:
+            batch = work.batch_on(gpu.id, n_gpus)
+            chances.append(float(memory.fit_probability(gpu.memory_bytes.value, batch, n_gpus)))
+    return min(chances)
+
+
 def _fit_probability(work: ResolvedWorkload, hosts: ServerRows) -> Floats:
     """Probability that the batch of a workload fits the GPUs of every row."""
     memory = np.array([hosts.catalog.gpus[group.gpu].memory_bytes.value for group in hosts.groups])
@@ -364,6 +386,8 @@ def default_batch(work: ResolvedWorkload, gpu_id: str, calibration: Calibration,
         memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
     whole = replace(found, divided_bytes=0.0, ran=found.ran if work.own_kind is not None else ())
     most, largest = most_measured(work, calibration), float(whole.largest_batch(memory, 1))
+    if work.own_kind is not None:
+        most = min(most, _most_of_its_own(work, gpu_id, catalog.gpus))
     if work.own_kind in _COMPUTED_AGAIN:
         largest = _quickest(whole, memory, most, work.dnn.forward_flop.value)
     own = [rate.batch_per_gpu for rate in work.request.measured if rate.batch_per_gpu is not None]
@@ -377,6 +401,16 @@ def default_batch(work: ResolvedWorkload, gpu_id: str, calibration: Calibration,
     batch = min(largest, most, *own)
     power = 1 << max(int(batch).bit_length() - 1, 0)
     return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
+
+
+def _most_of_its_own(work: ResolvedWorkload, gpu_id: str, gpus: Mapping[str, Gpu]) -> float:
+    """Largest batch per GPU of the published trainings of a network itself, in proportion to a larger memory; infinite
+    where there are none. Larger images, or losses of another kind, make its batches smaller than those of its kind.
+    """
+    memory = gpus[gpu_id].memory_bytes.value
+    runs = [run for run in own_networks.load_runs() if run.network == work.request.dnn]
+    batches = [run.batch_per_gpu * max(memory / gpus[run.gpu].memory_bytes.value, 1.0) for run in runs]
+    return max(batches, default=math.inf)
 
 
 def _quickest(found: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:

@@ -16,7 +16,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.faults import nearest
-from sizer.base.quantities import si
+from sizer.base.quantities import probability_text, si
 from sizer.base.stored_answers import Deferred
 from sizer.base.streams import pause_point
 from sizer.base.units import gbit_per_s_from_bytes_per_s
@@ -117,6 +117,7 @@ class FastestLayouts:
     n_judged: Ints  # for each number of GPUs
     n_fitting: Ints
     least_bytes: Floats  # of the smallest layout, for each number of GPUs; infinite where none divides
+    likeliest: Floats  # probability that it fits
     least_state_bytes: Floats  # of it, or of another, weights, gradients and optimizer
 
 
@@ -176,7 +177,7 @@ def fastest_layouts(
     times = _times(case, ways, calibration)
     factor, log_sd = calibration.step_of_layouts(case, _inputs(case, ways)) if len(best) else (1.0, np.zeros(0))
     used = memory.use(ways)
-    probability = np.asarray(normal_cdf(np.log(FILLED * memory_bytes / used.total) / memory.log_sd))
+    probability, least = memory.fit_probability(used.total, memory_bytes), divided.least(bounds.min(axis=0))
     has_run = ran.holds(ways, ways.recompute) & (probability >= REFUSED)
     probability = np.where(has_run, np.maximum(probability, RAN_PROBABILITY), probability)
     return FastestLayouts(
@@ -190,7 +191,8 @@ def fastest_layouts(
         probability=probability,
         n_judged=judged,
         n_fitting=fitting,
-        least_bytes=divided.least(bounds.min(axis=0)),
+        least_bytes=least,
+        likeliest=memory.fit_probability(least, memory_bytes),
         least_state_bytes=divided.least(state),
     )
 
@@ -216,6 +218,10 @@ class _Memory:
         key = ("memory", case.levels, case.layout["sequence"], *case.shape.values())
         sd = calibration.once(key, lambda: float(calibration.memory.predict([known])[1][0]))
         return _Memory(case, _shapes(case), factors, level, sd)
+
+    def fit_probability(self, need_bytes: Floats, memory_bytes: float) -> Floats:
+        """Probability that layouts which take so much of a GPU fit it; 0 of an infinite need."""
+        return np.asarray(normal_cdf((math.log(FILLED * memory_bytes) - np.log(need_bytes)) / self.log_sd))
 
     def use(self, ways: Layouts) -> MemoryUse:
         """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
@@ -505,6 +511,7 @@ class LayoutSearch:
     n_judged: int
     n_fitting: int
     least_bytes: float  # of a GPU, of the smallest layout; infinite where none divides
+    likeliest: float  # probability that it fits
     least_state_bytes: float  # of a GPU, least of weights, gradients and optimizer; likewise
 
 
@@ -526,11 +533,16 @@ def search_layouts(
             f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = gpu_of_case(_case(question, catalog), catalog).memory_bytes.value
+    name, on, fits, first = model_name(question, catalog), f"{question.gpus} x {question.gpu}", "does not fit", ""
+    if found.likeliest >= REFUSED:
+        planned, chance = probability_text(FITS_PROBABILITY), probability_text(found.likeliest)
+        fits, on, first = "fits", f"{on} with {chance} only, where {planned} is planned with", "measure it first, or "
     raise RequestError(
-        f"{model_name(question, catalog)} does not fit {question.gpus} x {question.gpu}: the smallest layout takes "
+        f"{name} {fits} {on}: the smallest layout takes "
         f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
         f"optimizer alone {si(question.gpus * found.least_state_bytes, 'B')} of the "
-        f"{si(question.gpus * memory_bytes, 'B')} of all; take more GPUs, GPUs with more memory, or fewer fixed degrees"
+        f"{si(question.gpus * memory_bytes, 'B')} of all; {first}take {LESS_STATE}, more GPUs, GPUs "
+        "with more memory, or fewer fixed degrees"
     )
 
 
@@ -564,7 +576,11 @@ def search_sizes(
     # What no layout of the stack holds, dividing everything may.
     fewer = sizes[0][without], sizes[1][without]
     again = _searched_sizes(tuple(asked[i] for i in without), case, fewer, "all", catalog, calibration, count)
-    better = {place: one for place, one in zip(without, again, strict=True) if one.answers}
+    better = {
+        place: one
+        for place, one in zip(without, again, strict=True)
+        if one.answers or one.likeliest > max(found[place].likeliest, REFUSED)
+    }
     return tuple(better.get(place, one) for place, one in enumerate(found))
 
 
@@ -588,6 +604,7 @@ def _searched_sizes(
             int(found.n_judged[i]),
             int(found.n_fitting[i]),
             float(found.least_bytes[i]),
+            float(found.likeliest[i]),
             float(found.least_state_bytes[i]),
         )
         for i, question in enumerate(asked)
@@ -717,6 +734,8 @@ def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAns
     )
 
 
+# What takes less of the GPUs than a training with all of its state, in the order that it is tried.
+LESS_STATE = "an optimizer in 8 bits or in host memory (offload)"
 # Rate of what does not fit. [tokens/s]
 _NO_RATE = 0.0
 # Numbers of servers that are judged between one and twice as many: every one up to 128, as layouts that divide well may
@@ -930,6 +949,19 @@ def _table(work: LanguageWork, one: ServerKind, most: int, busy: int | None, cat
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
     replicas = np.array([float(answers[0].data) if answers else 1.0 for answers in found])
     return _Table(servers, servers[places], best, sd[places], replicas[places])
+
+
+def fit_chance(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> float:
+    """Probability that so many GPUs of a platform hold the training of a language model."""
+    one = ServerKind.of(
+        platform.server.id, platform.gpu.id, min(platform.gpus_per_server, n_gpus), platform.fabric, catalog
+    )
+    question = _question(work, one, catalog)
+    try:
+        found = search_sizes(question, (n_gpus,), (work.batch(n_gpus),), catalog, language_calibration())[0]
+    except RequestError:  # of a platform that a fixed degree rules out
+        return 0.0
+    return max((found.likeliest, *(answer.probability_fits for answer in found.answers)))
 
 
 def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:

@@ -28,6 +28,7 @@ from sizer.calibrate.own_networks import (
     own_networks,
     trainings_of,
 )
+from sizer.calibrate.serving.deployment import kernels_are_unknown
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import era_of_gpu
 from sizer.catalog.schema import Gpu
@@ -45,8 +46,10 @@ _PER_DOUBLING_LOG_SD, _USUAL_SERVER = 0.025, 8
 
 def operators_are_unknown(work: ResolvedWorkload, gpu: Gpu, catalog: Catalog) -> bool:
     """Whether nobody has shown that GPUs of a vendor run such a network: no run that its rate is fitted to, none of the
-    customer's. Rates of language models have a law of their own.
+    customer's. Rates of language models have a law of their own; kernels of those in use are asked about.
     """
+    if work.serving is not None:
+        return kernels_are_unknown(work.serving, gpu, catalog)
     if gpu.vendor == "NVIDIA" or work.is_laid_out:
         return False
     known = sourced_accelerators()

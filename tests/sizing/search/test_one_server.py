@@ -63,11 +63,15 @@ def test_a_workstation_holds_one_to_three_cards(gpu: str):
         ({"concurrent_requests": 4}, [], True),
     ],
 )
-def test_a_machine_at_a_desk_serves_the_people_of_an_office(target: Any, servers: list[str], is_offered: bool):
+@pytest.mark.parametrize("limits", [{}, {"rack_units": 8}, {"rack_power_w": "5 kW"}])
+def test_a_machine_at_a_desk_serves_the_people_of_an_office(
+    target: Any, servers: list[str], is_offered: bool, limits: dict[str, Any]
+):
+    """Named, or for few people who state no place in a rack."""
     work = {"task": "serving", "dnn": "qwen3-8b", "use": "chat", "target": target}
-    asked_for = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": servers}})
+    asked_for = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": servers}, "limits": limits})
     offered = {one.server.id for one in platforms(shipped_catalog(), asked_for)}
-    assert ("thinkstation-p8" in offered) is is_offered
+    assert ("thinkstation-p8" in offered) is (is_offered and (not limits or bool(servers)))
 
 
 def test_more_budget_never_gives_a_smaller_chance():
