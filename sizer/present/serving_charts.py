@@ -214,7 +214,7 @@ def memory_drawing(answer: WorkloadAnswer) -> Drawing | None:
     parts = [
         ("weights", found.weight_bytes - adapters, "gpu"),
         ("adapters", adapters, "host_link"),
-        (f"{found.work.held} at this load", found.cache_bytes, "storage"),
+        (f"{found.work.memory_content} at this load", found.cache_bytes, "storage"),
         ("workspace", found.reserve_bytes, "other"),
     ]
     parts.append(("free", max(total - sum(size for _, size, _ in parts), 0.0), "hairline"))

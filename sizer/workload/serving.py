@@ -167,7 +167,7 @@ class ServingWork:
         return self.input_tokens if self.is_embedding else self.output_tokens
 
     @property
-    def held(self) -> str:
+    def memory_content(self) -> str:
         """What memory holds of the requests in flight."""
         return "texts" if self.is_embedding else "keys and values"
 

@@ -145,9 +145,8 @@ def test_a_day_a_failure_and_carbon_keep_their_laws(model, per_s, hours):
     if flat.gpus_of_replica == peaky.gpus_of_replica:
         assert (peaky.replicas_needed or math.inf) >= (flat.replicas_needed or math.inf)
     for found in (flat, peaky):
-        whole = math.exp(-NormalDist().inv_cdf(found.work.confidence) * found.tokens_per_s.log_sd)
         one, server = found.after_replica, found.after_server
-        assert float(found.requests_per_s.value) * whole >= one.rate >= server.rate >= 0
+        assert found.requests_per_s.value >= one.rate.value >= server.rate.value >= 0
         assert (one.probability or 0.0) >= (server.probability or 0.0)
 
 

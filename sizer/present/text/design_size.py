@@ -11,7 +11,6 @@ from sizer.sizing.checks import TARGET_LIMITS, AnyLimit, Limit, SizeLimit
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, Maximum, SizingResult, SmallerSize, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
-from sizer.sizing.stages.language_rates import LESS_STATE
 from sizer.workload.target_text import target_text
 
 # Of these the sentence on rate and probability says all: several stages together, or servers that are not there.
@@ -89,7 +88,10 @@ def binding_limit_text(binding: Binding, platform: Platform | None = None) -> st
 def measured_first_text(chance: float) -> str:
     """How likely GPUs hold a training, which is less than is planned with, and what settles it, as a clause."""
     planned = probability_text(FITS_PROBABILITY)
-    return f"with {probability_text(chance)}, where {planned} is planned with: measure it first, or take {LESS_STATE}"
+    return (
+        f"with {probability_text(chance)}, where {planned} is planned with: measure it first, or take an optimizer in "
+        "8 bits or in host memory (offload)"
+    )
 
 
 def _servers(count: int) -> str:

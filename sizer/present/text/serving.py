@@ -423,7 +423,7 @@ def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
     weights, cache, reserve, free = (
         gib_text(part) for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
     )
-    return f"weights {weights}, {found.work.held} {cache}, workspace {reserve}, free {free} of each GPU"
+    return f"weights {weights}, {found.work.memory_content} {cache}, workspace {reserve}, free {free} of each GPU"
 
 
 def gib_text(size_bytes: float) -> str:

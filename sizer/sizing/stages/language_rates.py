@@ -16,7 +16,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate, normal_cdf, normal_quantile
 from sizer.base.faults import nearest
-from sizer.base.quantities import probability_text, si
+from sizer.base.quantities import si
 from sizer.base.stored_answers import Deferred
 from sizer.base.streams import pause_point
 from sizer.base.units import gbit_per_s_from_bytes_per_s
@@ -533,16 +533,15 @@ def search_layouts(
             f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = gpu_of_case(_case(question, catalog), catalog).memory_bytes.value
-    name, on, fits, first = model_name(question, catalog), f"{question.gpus} x {question.gpu}", "does not fit", ""
-    if found.likeliest >= REFUSED:
-        planned, chance = probability_text(FITS_PROBABILITY), probability_text(found.likeliest)
-        fits, on, first = "fits", f"{on} with {chance} only, where {planned} is planned with", "measure it first, or "
+    is_likely = found.likeliest >= REFUSED
     raise RequestError(
-        f"{name} {fits} {on}: the smallest layout takes "
+        f"{model_name(question, catalog)} {'fits' if is_likely else 'does not fit'} {question.gpus} x {question.gpu}"
+        + (f" with {found.likeliest:.0%}, where {FITS_PROBABILITY:.0%} is planned with" if is_likely else "")
+        + f": the smallest layout takes "
         f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
         f"optimizer alone {si(question.gpus * found.least_state_bytes, 'B')} of the "
-        f"{si(question.gpus * memory_bytes, 'B')} of all; {first}take {LESS_STATE}, more GPUs, GPUs "
-        "with more memory, or fewer fixed degrees"
+        f"{si(question.gpus * memory_bytes, 'B')} of all; {'measure it first, or ' if is_likely else ''}take an "
+        "optimizer in 8 bits or in host memory (offload), more GPUs, GPUs with more memory, or fewer fixed degrees"
     )
 
 
@@ -734,8 +733,6 @@ def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAns
     )
 
 
-# What takes less of the GPUs than a training with all of its state, in the order that it is tried.
-LESS_STATE = "an optimizer in 8 bits or in host memory (offload)"
 # Rate of what does not fit. [tokens/s]
 _NO_RATE = 0.0
 # Numbers of servers that are judged between one and twice as many: every one up to 128, as layouts that divide well may

@@ -19,12 +19,13 @@ GRAMMAR["language"][:0] = [
 GRAMMAR["statements"] |= {
     key: [f"w.layout.{key}", "count", key.replace("_", " ") + " {}"] for key in GRAMMAR["degrees"]
 }
-# A chat, a document, a training or a person tells of the work, too; words of measures and samples say nothing more.
+# A chat, a document, a training or a person tells of the work, too, and a workstation of the machine; words of measures
+# and samples say nothing more.
 _COUNTED = {"requests", "documents", "jobs", "people"}
 _UNITS = (line.split() for table in ("units", "cased_units") for line in GRAMMAR[table].split("\n"))
 _OF_UNITS = (words for kind, _, _, *words in _UNITS if kind not in _COUNTED)
 FILLERS = frozenset(re.findall(r"[\w']+", GRAMMAR["fillers"])).union(
-    word.lower() for words in _OF_UNITS for word in words
+    word.lower() for words in _OF_UNITS for word in words if not word.startswith("workstation")
 )
 # With what is known of a name: billions of parameters of a language model, the GPUs of a server; else "".
 ELSEWHERE = {
