@@ -20,7 +20,7 @@ class Rows:
     def take(self, rows: Index) -> Self:
         """The same of some rows of the first axis, of some entries of the first axes, or of some repeatedly."""
         record: Any = self
-        parts = {one.name: getattr(self, one.name) for one in fields(record)}
+        parts = {field.name: getattr(self, field.name) for field in fields(record)}
         found: Self = replace(record, **{name: _taken(part, rows) for name, part in parts.items()})
         return found
 

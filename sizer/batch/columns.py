@@ -431,10 +431,10 @@ def _workload_cells(answer: WorkloadFigures) -> dict[str, Any]:
     }
 
 
-def _ends(found: Estimate | None) -> dict[str, float | None]:
-    if found is None:
+def _ends(rate: Estimate | None) -> dict[str, float | None]:
+    if rate is None:
         return dict.fromkeys(_ESTIMATE)
-    return {end: _number(number) for end, number in zip(_ESTIMATE, found, strict=True)}
+    return {end: _number(number) for end, number in zip(_ESTIMATE, rate, strict=True)}
 
 
 def _number(value: Any) -> float | None:
@@ -453,9 +453,9 @@ def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
     given = set(names)
     asked = in_order([name for name in given if not name.startswith(PREFIX)])
     workloads = [
-        int(found[1])
+        int(match[1])
         for name in given
-        if (found := _WORKLOAD_COLUMN.fullmatch(name.removeprefix(PREFIX))) and name.startswith(PREFIX)
+        if (match := _WORKLOAD_COLUMN.fullmatch(name.removeprefix(PREFIX))) and name.startswith(PREFIX)
     ]
     types = [(name, _REQUEST_TYPES[_known(name).kind]) for name in asked]
     types += [(PREFIX + name, of_one) for name, of_one in _FIXED.items()]

@@ -55,7 +55,7 @@ class BatchRequest:
 
 def digest_of(requests: Sequence[BatchRequest], salt: str) -> str:
     """SHA-256 of some requests with their places; ``salt`` holds what else their answers depend on."""
-    content = [(one.place, _plain_request(one.request), one.refusal) for one in requests]
+    content = [(request.place, _plain_request(request.request), request.refusal) for request in requests]
     return hashlib.sha256(json.dumps([salt, content], sort_keys=True, default=repr).encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ def batch_requests(requests: Any) -> tuple[Iterator[BatchRequest], int | None]:
         raise RequestError(f"expected requests, a table or the path of a table, got {type(requests).__name__}")
     total = None
     if isinstance(requests, Sequence):
-        counts = [_rows_in(one) if _is_table_path(one) else 1 for one in requests]
+        counts = [_rows_in(request) if _is_table_path(request) else 1 for request in requests]
         total = None if None in counts else sum(count or 0 for count in counts)
     return _each(requests), total
 

@@ -62,13 +62,13 @@ class Points(Sequence[Cells]):
             for other in names[:place]:
                 if _excludes(name, other):
                     raise RequestError(f"axes: {name} and {other} cannot both be given; sweep one of them")
-        if (count := prod(len(one) for one in values)) > MAX_POINTS:
+        if (count := prod(len(value) for value in values)) > MAX_POINTS:
             raise RequestError(f"axes: their product has {count} points; at most {MAX_POINTS} are allowed")
         base = {key: cell for key, cell in cells_of(request).items() if not any(_excludes(key, one) for one in names)}
         return cls(base, names, values)
 
     def __len__(self) -> int:
-        return prod(len(one) for one in self.values)
+        return prod(len(value) for value in self.values)
 
     @overload
     def __getitem__(self, place: int) -> Cells: ...

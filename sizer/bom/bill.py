@@ -278,8 +278,8 @@ class Bill:
         return self._after_deal(line.yearly_net for line in self.bought if line.is_recurring and line.quantity)
 
     def _after_deal(self, amounts: Iterable[Decimal | None]) -> Sum:
-        found = Sum.of(amounts)
-        return replace(found, amount=found.amount - reduction(found.amount, self.deal_discount_percent))
+        amount = Sum.of(amounts)
+        return replace(amount, amount=amount.amount - reduction(amount.amount, self.deal_discount_percent))
 
     @property
     def longest_lead_weeks(self) -> int | None:
@@ -324,14 +324,14 @@ def customer_bill(bill: Bill) -> Bill:
 
 def unpriced_bill(bill: Bill) -> Bill:
     """Customer's copy of a bill that is not offered: what is not free of charge by its source is to be quoted."""
-    told = customer_bill(bill)
+    part = customer_bill(bill)
     lines = tuple(
         line
         if line.unit_price == 0 and line.price_source
         else replace(_unsourced(line), unit_price=None, fixed_extended=None)
-        for line in told.lines
+        for line in part.lines
     )
-    return _without_price_warnings(replace(told, lines=lines), {line.line for line in lines})
+    return _without_price_warnings(replace(part, lines=lines), {line.line for line in lines})
 
 
 def allotted(amounts: Sequence[int], quantities: Sequence[int], total: int) -> list[int]:

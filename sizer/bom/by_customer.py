@@ -53,12 +53,12 @@ def by_customer(plan: Plan, request: SizingRequest, ingress: Ingress | None) -> 
 def _power(plan: Plan) -> Iterator[_Part]:
     few = {str(note.values[0]) for note in plan.warnings if note.kind is PlanNoteKind.FEW_SUPPLIES}
     single = {str(note.values[0]) for note in plan.warnings if note.kind is PlanNoteKind.SINGLE_CORDED}
-    pdus = {(one.role, one.item): group.pdu for group in plan.rack_groups for one in group.classes}
+    pdus = {(class_.role, class_.item): group.pdu for group in plan.rack_groups for class_ in group.classes}
     circuits: Counter[str] = Counter()  # by the id of the PDU
     transfers: Counter[str] = Counter()
     n_single = 0
     for rack in plan.racks:
-        names = {plan.device(one.item).name for one in rack.devices}
+        names = {plan.device(device.item).name for device in rack.devices}
         feeds = [feed for feed in rack.feeds if feed.kind == "PDU"]
         n_single += bool(names & single)
         if rack.is_delivered or not feeds:

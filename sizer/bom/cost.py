@@ -82,11 +82,11 @@ class ItemPrices:
             for i, item in enumerate(items)
         ]
         supported = {
-            place: np.array(
-                [i for i, item in enumerate(items) if item and i not in shares and prices.supports(items[place], item)],
+            share: np.array(
+                [i for i, item in enumerate(items) if item and i not in shares and prices.supports(items[share], item)],
                 dtype=np.int64,
             )
-            for place in sorted(shares)
+            for share in sorted(shares)
         }
         return cls(np.array(each).reshape(len(items), prices.heights.size).T, supported)
 

@@ -64,12 +64,12 @@ def editable_lines(
     return tuple(found)
 
 
-def _together(one: BillLine, other: BillLine) -> BillLine:
-    is_option = one.status == other.status == "optional"
+def _together(line: BillLine, other: BillLine) -> BillLine:
+    is_option = line.status == other.status == "optional"
     return replace(
-        one,
-        quantity=one.quantity + other.quantity,
-        notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
+        line,
+        quantity=line.quantity + other.quantity,
+        notes=tuple(dict.fromkeys((*line.notes, *other.notes))),
         status="optional" if is_option else "computed",
     )
 
@@ -77,9 +77,9 @@ def _together(one: BillLine, other: BillLine) -> BillLine:
 def override_of(line: BillLine, overrides: Iterable[QuoteOverride]) -> QuoteOverride | None:
     """What the overrides say of one line together: of two that mean it the later one rules, field by field."""
     said: dict[str, object] = {}
-    for one in overrides:
-        if one.item == line.item and one.category in (None, line.category):
-            said.update(one.model_dump(exclude_defaults=True))
+    for override in overrides:
+        if override.item == line.item and override.category in (None, line.category):
+            said.update(override.model_dump(exclude_defaults=True))
     if not said:
         return None
     if said.get("by_others"):
@@ -87,10 +87,10 @@ def override_of(line: BillLine, overrides: Iterable[QuoteOverride]) -> QuoteOver
     return QuoteOverride.model_validate(said)
 
 
-def fits(one: QuoteOverride, lines: Sequence[BillLine]) -> bool:
+def fits(override: QuoteOverride, lines: Sequence[BillLine]) -> bool:
     """Whether an override fits the lines of a bill, so that a request with it has an answer."""
     try:
-        overridden(lines, Quote(override=(one,)), "USD", None, True)
+        overridden(lines, Quote(override=(override,)), "USD", None, True)
     except RequestError:
         return False
     return True
@@ -149,8 +149,8 @@ def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
     ]
 
 
-def _is_meant(one: QuoteOverride, line: BillLine) -> bool:
-    return line.item == one.item and line.status != "existing" and one.category in (None, line.category)
+def _is_meant(override: QuoteOverride, line: BillLine) -> bool:
+    return line.item == override.item and line.status != "existing" and override.category in (None, line.category)
 
 
 def _check(number: int, one: QuoteOverride, own: Sequence[BillLine], lines: Sequence[BillLine]) -> None:
@@ -172,28 +172,28 @@ def _check(number: int, one: QuoteOverride, own: Sequence[BillLine], lines: Sequ
         )
 
 
-def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: datetime.date | None) -> BillLine:
+def _changed(line: BillLine, override: QuoteOverride, currency: str, quote_date: datetime.date | None) -> BillLine:
     """The line as overridden; its notes keep what was computed, its changes tell what is different."""
-    values: dict[str, Any] = {"status": _status(line, one)}
+    values: dict[str, Any] = {"status": _status(line, override)}
     notes, changes = [*line.notes], list[LineNote]()
-    if one.quantity is not None:
-        values["quantity"] = one.quantity
+    if override.quantity is not None:
+        values["quantity"] = override.quantity
         notes.append(LineNote(LineNoteKind.COMPUTED_QUANTITY, (line.quantity,)))
-        changes.append(LineNote(LineNoteKind.NEW_QUANTITY, (one.quantity, line.quantity)))
-    if one.unit_price is not None:
+        changes.append(LineNote(LineNoteKind.NEW_QUANTITY, (override.quantity, line.quantity)))
+    if override.unit_price is not None:
         values |= {
-            "unit_price": round_money(one.unit_price),
+            "unit_price": round_money(override.unit_price),
             "price_source": REQUEST,
             "price_date": _day(quote_date),
             "price_valid_until": None,
         }
         notes.append(LineNote(LineNoteKind.BOOK_PRICE, (line.unit_price, currency)))
-        changes.append(LineNote(LineNoteKind.NEW_PRICE, (one.unit_price, line.unit_price, currency)))
-    if one.discount_percent is not None:
-        values["discount_percent"] = one.discount_percent
+        changes.append(LineNote(LineNoteKind.NEW_PRICE, (override.unit_price, line.unit_price, currency)))
+    if override.discount_percent is not None:
+        values["discount_percent"] = override.discount_percent
         notes.append(LineNote(LineNoteKind.BOOK_DISCOUNT, (line.discount_percent,)))
-        changes.append(LineNote(LineNoteKind.NEW_DISCOUNT, (one.discount_percent, line.discount_percent)))
-    if one.by_others:
+        changes.append(LineNote(LineNoteKind.NEW_DISCOUNT, (override.discount_percent, line.discount_percent)))
+    if override.by_others:
         values |= {"unit_price": None, "discount_percent": Decimal(0), "price_source": "", "price_date": ""}
         values["price_valid_until"] = None
     if values["status"] != line.status and values["status"] != "overridden":
@@ -203,13 +203,13 @@ def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: date
     if not changes:
         # An option that stays one, say: the note is the quote's all the same.
         changes.append(LineNote(LineNoteKind.UNCHANGED))
-    return replace(line, **values, notes=(*notes, *stated(one.note)), changes=tuple(changes))
+    return replace(line, **values, notes=(*notes, *stated(override.note)), changes=tuple(changes))
 
 
-def _status(line: BillLine, one: QuoteOverride) -> Status:
-    if one.by_others:
+def _status(line: BillLine, override: QuoteOverride) -> Status:
+    if override.by_others:
         return BY_OTHERS
-    is_option = line.status == "optional" if one.optional is None else one.optional
+    is_option = line.status == "optional" if override.optional is None else override.optional
     return "optional" if is_option else "overridden"
 
 

@@ -160,7 +160,7 @@ def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates
     """
     asked, rental = request.ownership, request.rental
     tables = (asked, rental) if years is None else (rental, asked)
-    uses = [one.utilization_fraction for one in tables if one is not None]
+    uses = [table.utilization_fraction for table in tables if table is not None]
     # A rental offer is compared with owning the same first purchase.
     grows = years is None and request.growth is not None
     if years is None:
@@ -346,14 +346,14 @@ class _Part:
     term_months: int | None  # after which it is paid again; None: it is bought once
 
 
-def row_totals(found: DesignParts, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
+def row_totals(parts: DesignParts, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
     """Cost of ownership of every row of a platform at the heights of ``prices``, shape (heights, rows). [currency]"""
     # Every bought line of a platform's designs.
-    bought, prices = bought_of(found.components), prices.fitted(platform)
+    bought, prices = bought_of(parts.components), prices.fitted(platform)
     amounts = component_amounts(bought, platform, prices).swapaxes(0, 1)
     return _totals(
         [_part(part, amount, prices) for part, amount in zip(bought, amounts, strict=True)], rates
-    ) + yearly_cost(rates, found.power_typical_w, found.rack_units, found.racks) * float(rates.years)
+    ) + yearly_cost(rates, parts.power_typical_w, parts.rack_units, parts.racks) * float(rates.years)
 
 
 def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, racks: Floats) -> Floats:

@@ -103,7 +103,7 @@ def unmeasured(
     elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
         notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
     if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
-        measured = {one.generation for one in sourced_accelerators().values()}
+        measured = {sourced_accelerator.generation for sourced_accelerator in sourced_accelerators().values()}
         # Of the generation, in the runs of V100 systems or in MLPerf rows of today's.
         has_runs = gpu.id.startswith(generation(gpu)) or gpu.generation in measured
         kind = FitNote.GPU_FROM_GENERATION if has_runs else FitNote.GENERATION_NOT_MEASURED

@@ -177,7 +177,7 @@ class Fit:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is worked out on demand, the sparse factors among it, does not travel to another process.
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def value(self, name: str) -> float:
         """An effect; its prior's mean where no row has it."""
@@ -344,7 +344,7 @@ class Problem:
         priors = [prior_of(name) for name in self.names]
         own = means or {}
         self.mean = np.array([own.get(name, one.mean) for name, one in zip(self.names, priors, strict=True)])
-        self.sd = np.array([one.sd for one in priors])
+        self.sd = np.array([prior.sd for prior in priors])
         index = {name: place for place, name in enumerate(self.names)}
         self._parts = [(block.law, Design(block.effects, block.n_terms, index)) for block in blocks]
         self.measured = np.concatenate([block.measured for block in blocks])
@@ -374,8 +374,8 @@ class Problem:
         Raises CalibrationError if the fit does not converge.
         """
         first = self.mean if start is None else start
-        found = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first, self.tolerance)
-        return Fit(self.names, found.values, found.hessian, self.prior_of)
+        prior_fit = fit_with_priors(self, self.measured, self.sigma, self.mean, self.sd, first, self.tolerance)
+        return Fit(self.names, prior_fit.values, prior_fit.hessian, self.prior_of)
 
     def without(self, fit: Fit, out: Bools) -> Fit:
         """Effects fitted to the rows that are not ``out``, from those of ``fit``, whose spreads they keep."""
@@ -385,8 +385,8 @@ class Problem:
             predicted, derivative = self(values)
             return predicted[~out], derivative[~out]
 
-        found = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, self.tolerance)
-        return replace(fit, values=found.values, hessian=found.hessian)
+        prior_fit = fit_with_priors(model, y, sigma, self.mean, self.sd, fit.values, self.tolerance)
+        return replace(fit, values=prior_fit.values, hessian=prior_fit.hessian)
 
 
 def kind_of(name: str) -> str:
@@ -585,7 +585,7 @@ def load_fits(path: Path, priors: Mapping[str, PriorOf], digest: str | None = No
     """
     content = read_stored(path)
     try:
-        found = StoredFits(
+        fits = StoredFits(
             content["digest"],
             {name: Fit.of_stored(content["fits"][name], prior_of) for name, prior_of in priors.items()},
             tuple(
@@ -595,12 +595,12 @@ def load_fits(path: Path, priors: Mapping[str, PriorOf], digest: str | None = No
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, binascii.Error) as error:
         raise CalibrationError(f"{path.name}: is damaged ({error!r}); run 'sizer calibrate'") from None
-    if digest not in (None, found.digest):
+    if digest not in (None, fits.digest):
         raise CalibrationError(
             f"{path.name}: the published rows, or parts of the catalogue that they name, have changed since they were "
             "fitted; run 'sizer calibrate'"
         )
-    return found
+    return fits
 
 
 def digest_of(facts: object, arrays: Iterable[NDArray[Any]] = ()) -> str:

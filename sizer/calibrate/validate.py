@@ -233,11 +233,11 @@ def _host_status(row: Observation, context: _Context) -> RowStatus:
 
 
 def _run_rate(row: Observation, context: _Context) -> Observation | None:
-    found = hosts.matching_rate(row, context.rates)
-    if found is None and row.gpus:
+    observation = hosts.matching_rate(row, context.rates)
+    if observation is None and row.gpus:
         # The rate is not printed, but the run is described.
         return replace(row, quantity="samples_per_s", task="training", value=1.0)
-    return found
+    return observation
 
 
 def _storage(row: Observation, context: _Context) -> Prediction:

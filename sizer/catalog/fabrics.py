@@ -52,6 +52,6 @@ def possible_links(catalog: Catalog) -> tuple[LinkType, ...]:
 
 
 def _links(catalog: Catalog, n_ports: Callable[[Sequence[Port], LinkType], int]) -> tuple[LinkType, ...]:
-    servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.orderable]
+    servers = [server for server in catalog.servers.values() if server.role == "gpu" and server.orderable]
     known = (link for link in catalog.links.values() if link.gbit_per_s.value >= MIN_FABRIC_GBIT_PER_S)
-    return tuple(fastest_first(link for link in known if any(n_ports(one.ports, link) for one in servers)))
+    return tuple(fastest_first(link for link in known if any(n_ports(server.ports, link) for server in servers)))

@@ -222,10 +222,10 @@ class Catalog:
 
         Raises UnknownItemError if no folder holds it, or what holds it is no device.
         """
-        found = self.item(item_id)
-        if not isinstance(found, schema.Device):
+        item = self.item(item_id)
+        if not isinstance(item, schema.Device):
             raise UnknownItemError([f"{self.category_of(item_id)}/{item_id} is not a device"])
-        return found
+        return item
 
     def items(self) -> Iterator[tuple[str, Item]]:
         """``(folder, item)`` of every item, folder by folder, in the order of the ids."""
@@ -236,10 +236,10 @@ class Catalog:
     def assumptions(self) -> tuple[Assumption, ...]:
         """Every fact with basis ``assumed``, with the note that explains it."""
         return tuple(
-            Assumption(item.id, said.field, said.value, said.note)
+            Assumption(item.id, statement.field, statement.value, statement.note)
             for _, item in self.items()
-            for said in statements(item)
-            if said.basis == "assumed"
+            for statement in statements(item)
+            if statement.basis == "assumed"
         )
 
 

@@ -81,7 +81,7 @@ def as_sold_as(catalog: Catalog, items: Iterable[T], own: Item, day: datetime.da
 
 def usable_gpus(catalog: Catalog) -> list[str]:
     """GPUs of the servers that can be ordered; some are sold inside their server only."""
-    servers = (one for one in catalog.servers.values() if one.role == "gpu" and one.orderable)
+    servers = (server for server in catalog.servers.values() if server.role == "gpu" and server.orderable)
     taken = {key for server in servers for key in server.gpus}
     return [key for key in catalog.gpus if key in taken]
 
@@ -133,13 +133,13 @@ def era_of(catalog: Catalog, device: Device) -> str | None:
 
 def newer_eras(catalog: Catalog) -> frozenset[str]:
     """All eras but that of V100 systems."""
-    return frozenset(one.era for one in catalog.generations.values()) - {V100_ERA}
+    return frozenset(generation.era for generation in catalog.generations.values()) - {V100_ERA}
 
 
 @lru_cache(maxsize=64)
 def eras_on_sale(catalog: Catalog, day: datetime.date | None) -> frozenset[str]:
     """Eras of which GPU servers can be ordered on a day; without one, after all dates of the catalogue."""
-    servers = (one for one in catalog.servers.values() if one.role == "gpu" and is_sold(catalog, one, day))
+    servers = (server for server in catalog.servers.values() if server.role == "gpu" and is_sold(catalog, server, day))
     gpus = (catalog.gpus[name] for server in servers for name in server.gpus)
     eras = (era_of_gpu(catalog, gpu) for gpu in gpus if is_sold(catalog, gpu, day))
     return frozenset(era for era in eras if era is not None)

@@ -81,12 +81,12 @@ def fabric_command(
     from sizer.physical.networks.single_fabric import FabricAsked, single_fabric
     from sizer.present.text.plan import fabric_text
 
-    asked = FabricAsked(**{one.name: given[one.name] for one in fields(FabricAsked)})
-    found = single_fabric(asked, load_catalog(overlay=catalog_dir) if switch is not None else None)
+    asked = FabricAsked(**{field.name: given[field.name] for field in fields(FabricAsked)})
+    fabric = single_fabric(asked, load_catalog(overlay=catalog_dir) if switch is not None else None)
     if as_json:
-        print_document("fabric", **vars(found))
+        print_document("fabric", **vars(fabric))
     else:
-        print(fabric_text(found))
+        print(fabric_text(fabric))
 
 
 def project_command(
@@ -178,8 +178,8 @@ def layout_command(
         pins=layout_pins({name: given[name] for name in LayoutPins.model_fields}),
         shape=own,
     )
-    found = search_layouts(question, catalog, language_calibration(), count)
+    search = search_layouts(question, catalog, language_calibration(), count)
     if as_json:
-        print_document("layouts", **vars(found))
+        print_document("layouts", **vars(search))
     else:
-        print(layouts_text(found, model_name(question, catalog)))
+        print(layouts_text(search, model_name(question, catalog)))

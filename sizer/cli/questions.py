@@ -290,10 +290,10 @@ def goodput_command(
         evaluated = _sized(_request(Path(job)), catalog_dir)
         question = job_question(evaluated.result.design, given)
         worth = storage_worth(evaluated, question)
-    found = goodput_answer(question)
+    answer = goodput_answer(question)
     if as_json:
-        print_document("goodput", **vars(found), storage=None if worth is None else worth.rows)
+        print_document("goodput", **vars(answer), storage=None if worth is None else worth.rows)
     else:
-        print(goodput_text(found))
+        print(goodput_text(answer))
         if worth is not None:
             print(worth_lines(worth))

@@ -135,8 +135,8 @@ def keys_of(changes: list[str]) -> dict[str, Any]:
     from sizer.batch.columns import nested, request_key, unknown_column, value_of_cell
 
     cells = {}
-    for one in changes:
-        name, _, value = one.partition("=")
+    for change in changes:
+        name, _, value = change.partition("=")
         if request_key(name.strip()) is None:
             raise unknown_column(name.strip(), "--set")
         cells[name.strip()] = value_of_cell(name.strip(), value)
@@ -223,9 +223,9 @@ def diff_command(
     catalog = load_catalog(overlay=catalog_dir)
     saved = _side(before, library, catalog)
     sides = saved, sized_today(saved, catalog) if now is None else _side(now, library, catalog)
-    found = differences(*sides)
+    since = differences(*sides)
     caused = diff(sides[0].sizing_request, sides[1].sizing_request, catalog)
-    print_answer(as_json, difference_document, difference_text, sides, found, caused)
+    print_answer(as_json, difference_document, difference_text, sides, since, caused)
 
 
 def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswer":

@@ -272,7 +272,7 @@ def capacity(context: GuideContext) -> Slide | None:
 
 def _charts(context: GuideContext) -> dict[str, BandChart]:
     asked = context.result.request.ownership
-    return {one.id: one for one in serving_charts(context.design, context.answers[0], asked)}
+    return {data.id: data for data in serving_charts(context.design, context.answers[0], asked)}
 
 
 # Points of a curve at least: LibreOffice drops a first series that is shorter than a later one.

@@ -122,7 +122,7 @@ class ChartBlock:
 def with_columns(table: Table, widths: Mapping[int, int]) -> Table:
     """The table with some of its columns: the place of each and its width in percent, 0 as wide as the others."""
     columns = tuple(replace(table.columns[place], width=width) for place, width in widths.items())
-    rows = tuple(replace(one, cells=tuple(one.cells[place] for place in widths)) for one in table.rows)
+    rows = tuple(replace(row, cells=tuple(row.cells[width] for width in widths)) for row in table.rows)
     return replace(table, columns=columns, rows=rows)
 
 

@@ -221,7 +221,7 @@ def why(context: GuideContext) -> Slide:
             Field[decisions_chapter.ChoiceSection]("Rejected", _rejected, width=26),
         ],
     )
-    behind = [f"{one.title}: {' '.join(one.reasons)} Trade-off: {one.trade_off}" for one in choices]
+    behind = [f"{choice.title}: {' '.join(choice.reasons)} Trade-off: {choice.trade_off}" for choice in choices]
     return Slide(
         topic="Why this design",
         title=_why_finding(context),
@@ -424,7 +424,7 @@ def risks(context: GuideContext) -> Slide:
 def _risk_finding(context: GuideContext, table: Table | None) -> str:
     rows = () if table is None else table.rows
     names = [words.inside_sentence(one.cells[0].text) for one in rows]
-    if not names and any(one.is_met is not True for one in requirements(context)):
+    if not names and any(requirement.is_met is not True for requirement in requirements(context)):
         return "To be settled before the order: the open requirements"
     if not names:
         quotes = context.design.bill.n_unpriced

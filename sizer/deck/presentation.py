@@ -178,24 +178,24 @@ class _File:
         top = one.area.bottom + text_fit.GAP + 6
         return Area(BODY.left, top, BODY.width, BODY.bottom - top)
 
-    def _block(self, slide: Any, one: PlacedBlock) -> None:
-        match one.block:
+    def _block(self, slide: Any, block: PlacedBlock) -> None:
+        match block.block:
             case Paragraphs():
-                add_text(slide, one.block, one.area, one.size, self.palette)
+                add_text(slide, block.block, block.area, block.size, self.palette)
             case KeyFigures():
-                add_figures(slide, one.block, one.area, self.palette)
+                add_figures(slide, block.block, block.area, self.palette)
             case TableBlock():
-                assert one.table is not None  # fitted when it was placed
-                add_table(slide, one.table, one.area, self.palette)
+                assert block.table is not None  # fitted when it was placed
+                add_table(slide, block.table, block.area, self.palette)
             case DrawingBlock():
-                add_drawing(slide, one.block.drawing, one.area, self.palette)
+                add_drawing(slide, block.block.drawing, block.area, self.palette)
             case ChartBlock():
-                below = text_fit.note_height(one.block.note, one.area.width)
-                area = Area(one.area.left, one.area.top, one.area.width, one.area.height - below)
-                add_chart(slide, one.block.chart, area, self.palette)
+                below = text_fit.note_height(block.block.note, block.area.width)
+                area = Area(block.area.left, block.area.top, block.area.width, block.area.height - below)
+                add_chart(slide, block.block.chart, area, self.palette)
                 if below:
                     place = Area(area.left, area.bottom + 5, area.width, below - 4)
-                    add_line(slide, one.block.note, place, text_fit.SIZES[-1], self.palette.muted)
+                    add_line(slide, block.block.note, place, text_fit.SIZES[-1], self.palette.muted)
 
     # --- what every slide carries
 

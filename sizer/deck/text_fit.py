@@ -67,9 +67,9 @@ class PlacedBlock:
 def placed(blocks: Sequence[Block], area: Area) -> list[PlacedBlock]:
     """Blocks from the top of an area down, in the largest type with which all fit."""
     for size in SIZES:
-        found = _placed_in(blocks, area, size)
-        if found is not None:
-            return found
+        placed_blocks = _placed_in(blocks, area, size)
+        if placed_blocks is not None:
+            return placed_blocks
     return _cut_to_fit(blocks, area)
 
 
@@ -115,9 +115,9 @@ def _cut_to_fit(blocks: Sequence[Block], area: Area) -> list[PlacedBlock]:
     """Places in the smallest type, the longest text or table shortened line by line until all fit."""
     shortened = list(blocks)
     while True:
-        found = _placed_in(shortened, area, SIZES[-1])
-        if found is not None:
-            return found
+        placed_blocks = _placed_in(shortened, area, SIZES[-1])
+        if placed_blocks is not None:
+            return placed_blocks
         heights = [(_block_height(block, area.width), n) for n, block in enumerate(shortened)]
         _, longest = max(heights)
         shortened[longest] = _shorter(shortened[longest])
@@ -125,7 +125,7 @@ def _cut_to_fit(blocks: Sequence[Block], area: Area) -> list[PlacedBlock]:
 
 def _block_height(block: Block, width: float) -> float:
     if isinstance(block, TableBlock):
-        n_rows = sum(one.kind != "total" for one in block.table.rows)
+        n_rows = sum(row.kind != "total" for row in block.table.rows)
         return sum(fitted_table(block, width, SIZES[-1]).heights) if n_rows > 1 else 0.0
     if isinstance(block, Paragraphs) and len(block.paragraphs) > 1:
         return _height(block, width, SIZES[-1]) or 0.0
@@ -135,8 +135,8 @@ def _block_height(block: Block, width: float) -> float:
 def _shorter(block: Block) -> Block:
     """The block without its last entry."""
     if isinstance(block, TableBlock):
-        rows = [one for one in block.table.rows if one.kind != "total"]
-        totals = [one for one in block.table.rows if one.kind == "total"]
+        rows = [row for row in block.table.rows if row.kind != "total"]
+        totals = [row for row in block.table.rows if row.kind == "total"]
         table = replace(block.table, rows=(*rows[:-1], *totals))
         return replace(block, table=table, n_hidden=block.n_hidden + 1)
     assert isinstance(block, Paragraphs)
@@ -160,7 +160,7 @@ def text_height(text: Paragraphs, width: float, size: float) -> float:
     """Height of paragraphs in a type size. [pt]"""
     size = min(size, text.largest)
     room = width - (indent(size, is_numbered=text.is_numbered) if has_bullets(text) else 0.0)
-    n_lines = sum(max(len(lines_of(one, size, room)), 1) for one in text.paragraphs)
+    n_lines = sum(max(len(lines_of(paragraph, size, room)), 1) for paragraph in text.paragraphs)
     gaps = PARAGRAPH_GAP * size * max(len(text.paragraphs) - 1, 0)
     head = len(lines_of(text.head, size, width, semibold=True)) * LEADING * size + PARAGRAPH_GAP * size
     return n_lines * LEADING * size + gaps + (head if text.head else 0.0)
@@ -185,7 +185,7 @@ def fitted_table(block: TableBlock, width: float, size: float) -> FittedTable:
     """The table with the text that fits its cells."""
     table = block.table
     if block.n_hidden:
-        totals = [one for one in table.rows if one.kind == "total"]
+        totals = [row for row in table.rows if row.kind == "total"]
         rest = Cell(f"{block.n_hidden} more: {block.elsewhere}", is_muted=True)
         hidden = Row((rest, *[Cell("")] * (len(table.columns) - 1)), "group")
         table = replace(table, rows=(*table.rows[: len(table.rows) - len(totals)], hidden, *totals))

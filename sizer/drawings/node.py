@@ -294,9 +294,9 @@ class Placed:
     def box(self, number: int) -> Box:
         return next(box for box in self.boxes if box.id == gpu_id(number))
 
-    def nvlink(self, one: Box, other: Box, *points: Point) -> None:
+    def nvlink(self, box: Box, other: Box, *points: Point) -> None:
         """Link between two GPUs, or between a GPU and the switches."""
-        self.links.append(Link(f"{one.id}--{other.id}", one.id, other.id, points, NVLINK_STROKE, "exchange"))
+        self.links.append(Link(f"{box.id}--{other.id}", box.id, other.id, points, NVLINK_STROKE, "exchange"))
 
     def pcie(self, source: Box, gpu: Box, *points: Point) -> None:
         """PCIe line from a box above all GPUs, whose lower edge it leaves at the first point's x."""
@@ -323,90 +323,90 @@ def cube_mesh(source: Box, left: float, width: float, top: float) -> Placed:
     faces: 16 pairs (NVIDIA, "DGX-1 with Tesla V100 system architecture", white paper). That a DGX-1 is built so is in
     dell-isilon-dgx1-blog-2018, runai-dgx and zhihu-nvlink; which pairs hold two links is in none of them.
     """
-    found = Placed()
+    placed = Placed()
     start = left + (width - 4 * _MESH_W - 3 * _MESH_GAP) / 2
     first = top + 2 * _AROUND
     for row, numbers in enumerate(_MESH_ROWS):
         for column, number in enumerate(numbers):
             x, y = start + column * (_MESH_W + _MESH_GAP), first + row * (_GPU_H + _MESH_GAP)
-            found.boxes.append(_gpu(number, x, y, _MESH_W))
+            placed.boxes.append(_gpu(number, x, y, _MESH_W))
     for four in (range(_PARTNER), range(_PARTNER, 2 * _PARTNER)):
-        _join_all(found, four)
+        _join_all(placed, four)
     for number in range(_PARTNER):
-        _join_partners(found, number)
-    _pcie_of_grid(found, source)
-    found.bottom = found.box(_PARTNER).bottom + _MESH_GAP + _GPU_H + _AROUND
-    return found
+        _join_partners(placed, number)
+    _pcie_of_grid(placed, source)
+    placed.bottom = placed.box(_PARTNER).bottom + _MESH_GAP + _GPU_H + _AROUND
+    return placed
 
 
-def _join_partners(found: Placed, number: int) -> None:
+def _join_partners(placed: Placed, number: int) -> None:
     """Straight where the partners are neighbours, else round the boxes between them."""
-    one, other = found.box(number), found.box(number + _PARTNER)
+    one, other = placed.box(number), placed.box(number + _PARTNER)
     if number % 2:
         y = one.y + _GPU_H / 2
-        found.nvlink(one, other, (one.right, y), (other.x, y))
+        placed.nvlink(one, other, (one.right, y), (other.x, y))
         return
     is_upper = number == 0
     edge, y = (one.y, one.y - _AROUND) if is_upper else (one.bottom, one.bottom + _AROUND)
     start, end = one.centre_x + _AROUND, other.centre_x - _AROUND
-    found.nvlink(one, other, (start, edge), (start, y), (end, y), (end, edge))
+    placed.nvlink(one, other, (start, edge), (start, y), (end, y), (end, edge))
 
 
 def fully_connected(source: Box, n_gpus: int, left: float, width: float, top: float) -> Placed:
     """Up to four GPUs, each joined to every other."""
-    found = Placed()
+    placed = Placed()
     start = left + (width - 2 * _FULL_W - _FULL_GAP_X) / 2
     for number in range(n_gpus):
         x, y = start + number % 2 * (_FULL_W + _FULL_GAP_X), top + number // 2 * (_GPU_H + _FULL_GAP_Y)
-        found.boxes.append(_gpu(number, x, y, _FULL_W))
-    _join_all(found, range(n_gpus))
-    _pcie_of_grid(found, source)
-    found.bottom = max(box.bottom for box in found.boxes)
-    return found
+        placed.boxes.append(_gpu(number, x, y, _FULL_W))
+    _join_all(placed, range(n_gpus))
+    _pcie_of_grid(placed, source)
+    placed.bottom = max(box.bottom for box in placed.boxes)
+    return placed
 
 
-def _join_all(found: Placed, numbers: Sequence[int]) -> None:
+def _join_all(placed: Placed, numbers: Sequence[int]) -> None:
     """Link every pair of a square of GPUs: sides from edge to edge, diagonals from corner to corner."""
-    for one, other in combinations((found.box(number) for number in numbers), 2):
+    for one, other in combinations((placed.box(number) for number in numbers), 2):
         if one.y == other.y:
             first, second = (one, other) if one.x < other.x else (other, one)
             y = one.y + _GPU_H / 2
-            found.nvlink(first, second, (first.right, y), (second.x, y))
+            placed.nvlink(first, second, (first.right, y), (second.x, y))
         elif one.x == other.x:
-            found.nvlink(one, other, (one.centre_x, one.bottom), (one.centre_x, other.y))
+            placed.nvlink(one, other, (one.centre_x, one.bottom), (one.centre_x, other.y))
         else:
             is_right = other.x > one.x
             ends = (one.right, other.x) if is_right else (one.x, other.right)
-            found.nvlink(one, other, (ends[0], one.bottom), (ends[1], other.y))
+            placed.nvlink(one, other, (ends[0], one.bottom), (ends[1], other.y))
 
 
-def _pcie_of_grid(found: Placed, source: Box) -> None:
+def _pcie_of_grid(placed: Placed, source: Box) -> None:
     """Straight down to the upper row; beside the columns to the lower one, on the side away from its square."""
-    tops = min(box.y for box in found.boxes)
-    columns = sorted({box.x for box in found.boxes})
-    for box in found.boxes:
+    tops = min(box.y for box in placed.boxes)
+    columns = sorted({box.x for box in placed.boxes})
+    for box in placed.boxes:
         if box.y == tops:
-            found.pcie(source, box, (box.centre_x, box.y))
+            placed.pcie(source, box, (box.centre_x, box.y))
             continue
         y = box.y + _GPU_H / 2
         on_left = columns.index(box.x) % 2 == 0
         x, edge = (box.x - _BESIDE, box.x) if on_left else (box.right + _BESIDE, box.right)
-        found.pcie(source, box, (x, y), (edge, y))
+        placed.pcie(source, box, (x, y), (edge, y))
 
 
-def _bus(found: Placed, gpus: Sequence[Box], part: Part, x: float, width: float) -> None:
-    lowest = found.bottom
+def _bus(placed: Placed, gpus: Sequence[Box], part: Part, x: float, width: float) -> None:
+    lowest = placed.bottom
     # Lanes of the upper rows end beside the last column.
     width += 2 * _LANE if len({box.y for box in gpus}) > 1 else 0.0
     bar = Box("nvlink", x, lowest + _BAR_GAP, width, _BAR_H, part.title, part.lines, "exchange")
-    found.boxes.append(bar)
+    placed.boxes.append(bar)
     for box in gpus:
         y, lane = box.y + _GPU_H / 2, box.right + _LANE
         if box.bottom == lowest:
-            found.nvlink(box, bar, (box.centre_x, box.bottom), (box.centre_x, bar.y))
+            placed.nvlink(box, bar, (box.centre_x, box.bottom), (box.centre_x, bar.y))
         else:
-            found.nvlink(box, bar, (box.right, y), (lane, y), (lane, bar.y))
-    found.bottom = bar.bottom
+            placed.nvlink(box, bar, (box.right, y), (lane, y), (lane, bar.y))
+    placed.bottom = bar.bottom
 
 
 # Pairs of a hybrid cube mesh: six in each of two fours, and the four between partners.
@@ -542,22 +542,22 @@ class _Layout:
         elif layout == "joined":
             bus = Part(facts.link_name, ("pairs to be confirmed",))
         # GPUs side by side, in rows of eight where they are many; below them what joins them all, if anything does.
-        found = Placed()
+        placed = Placed()
         length = facts.n_gpus if facts.n_gpus <= _MOST_IN_A_ROW else _ROW_LENGTH
         wide = min((_GPU_ZONE - length * _ROW_GAP) / length, _FULL_W)
         start = _EDGE + (_GPU_ZONE - length * (wide + _ROW_GAP) + _ROW_GAP) / 2
         for number in range(facts.n_gpus):
             x, y = start + number % length * (wide + _ROW_GAP), top + number // length * (_GPU_H + _ROW_STEP)
-            found.boxes.append(_gpu(number, x, y, wide))
-        gpus = tuple(found.boxes)
+            placed.boxes.append(_gpu(number, x, y, wide))
+        gpus = tuple(placed.boxes)
         for box in gpus:
             y = box.y + _GPU_H / 2
             way = ((box.centre_x, box.y),) if box.y == top else ((box.x - _LANE, y), (box.x, y))
-            found.pcie(source, box, *way)
-        found.bottom = max(box.bottom for box in gpus)
+            placed.pcie(source, box, *way)
+        placed.bottom = max(box.bottom for box in gpus)
         if bus is not None:
-            _bus(found, gpus, bus, start, length * (wide + _ROW_GAP) - _ROW_GAP)
-        return found
+            _bus(placed, gpus, bus, start, length * (wide + _ROW_GAP) - _ROW_GAP)
+        return placed
 
     def _nvswitch(self) -> Part:
         """The chips that join the GPUs; those of a rack of trays are in switch trays of their own."""
@@ -588,8 +588,8 @@ class _Layout:
         parts = [(f"ports-{number}", part, "network") for number, part in enumerate(self.facts.ports(), 1)]
         for id_, part, role in (*parts, ("drives", self.facts.drives, "storage")):
             width = _RIGHT - _PART_X
-            found = Box(id_, _PART_X, y, width, 200.0, part.title, part.lines, role)
-            lines = len(box_labels(found)) - 1
+            source = Box(id_, _PART_X, y, width, 200.0, part.title, part.lines, role)
+            lines = len(box_labels(source)) - 1
             height = max(_TITLE_H + lines * _LINE_H + _PART_PAD, 32.0)
             box = Box(id_, _PART_X, y, width, height, part.title, part.lines, role)
             middle = box.y + box.height / 2

@@ -43,7 +43,7 @@ def rack_kinds(racks: Sequence[PlacedRack]) -> tuple[RackKind, ...]:
 
 
 def _contents(rack: PlacedRack) -> object:
-    devices = tuple((one.unit, one.height_u, one.item, one.role, one.status) for one in rack.devices)
+    devices = tuple((device.unit, device.height_u, device.item, device.role, device.status) for device in rack.devices)
     return rack.item, rack.is_existing, rack.height_u, rack.empty_units, devices
 
 
@@ -233,7 +233,7 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     each = f", each as {rack.name}" if count > 1 else ""
     of_what = "" if rack.is_existing or is_unknown(rack.weight_kg, rack.has_unknown_weight) else " with the rack"
     wordings = (f"{last}{of_what}{each}", f"{last}{of_what}", last)
-    last = next((one for one in wordings if text_width(one, LINE_SIZE) <= width), last)
+    last = next((wording for wording in wordings if text_width(wording, LINE_SIZE) <= width), last)
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
     yield Label(x, y + 26, power, LINE_SIZE, "muted")
@@ -282,7 +282,7 @@ class _Wording:
         shorter = text.replace(model, number, 1) if family and any(map(str.isdigit, number)) else text
         no_watts = text.rpartition(" · ")[0]
         wordings = (text, shorter, no_watts, no_watts.replace(model, number, 1))
-        found = next((one for one in wordings if text_width(one, LINE_SIZE) <= room), None)
+        found = next((wording for wording in wordings if text_width(wording, LINE_SIZE) <= room), None)
         return found or wrapped(no_watts, LINE_SIZE, room, max_lines=1)[0]
 
 

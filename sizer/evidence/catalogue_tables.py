@@ -409,8 +409,8 @@ def cited_sources(item: Item, catalog: Catalog) -> list[Source]:
 
 def https_address(source: Source) -> str:
     """Address of a document where its place is one that a browser may open; empty: it is none."""
-    found = _HTTPS.search(source.where)
-    return found.group().rstrip(".,:") if found else ""
+    match = _HTTPS.search(source.where)
+    return match.group().rstrip(".,:") if match else ""
 
 
 def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", *, with_weak: bool = True) -> Table:
@@ -422,8 +422,8 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", 
     facts = Counter(
         catalog.sources[key].id
         for _, item in catalog.items()
-        for said in statements(item)
-        for key in (said.source, *(other.source for other in said.alternates))
+        for statement in statements(item)
+        for key in (statement.source, *(other.source for other in statement.alternates))
         if key in catalog.sources
     )
     wanted = text.lower().split()
@@ -495,7 +495,7 @@ def gaps(catalog: Catalog, *, counts_own_prices: bool = True) -> list[Gap]:
 
 
 def _gap(item: Item, folder: str, fields: Sequence[str], is_priced: bool) -> Gap:
-    assumed = {said.field for said in statements(item) if said.basis == "assumed"}
+    assumed = {statement.field for statement in statements(item) if statement.basis == "assumed"}
     names = {field: _name(field) for field in (*unknown_key_facts(item, folder), *fields)}
     is_free = getattr(item, "metric", None) is not None and item.metric.value in _FREE  # type: ignore[attr-defined]
     return Gap(

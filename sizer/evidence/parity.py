@@ -120,7 +120,7 @@ def _tips() -> list[alt.Tooltip]:
 def _marks(rows: Sequence[ValidatedRow]) -> dict[str, tuple[str, str, str]]:
     """Kind -> name in the legend, role of the colour, shape; a file may bring kinds that share the last mark."""
     found = dict.fromkeys(row.task for row in rows)
-    known = [(one, *_MARKS[one]) for one in _MARKS if one in found]
+    known = [(mark, *_MARKS[mark]) for mark in _MARKS if mark in found]
     return {
         **{one: (facts.task_name(one) if one in facts.TASKS else one, role, shape) for one, role, shape in known},
         **{one: ("Other", *_OTHER_MARK) for one in found if one not in _MARKS},

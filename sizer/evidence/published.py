@@ -171,14 +171,14 @@ def _name(key: str, names: Mapping[str, str]) -> str:
     return _NAMES.get(key) or key.replace("-", " ")
 
 
-def rows_of(found: Sequence[Published], choice: Choice) -> list[ValidatedRow]:
+def rows_of(publisheds: Sequence[Published], choice: Choice) -> list[ValidatedRow]:
     """The chosen numbers beside the predictions that the choice asks for."""
-    return [one.row(is_unseen=choice.is_unseen) for one in found]
+    return [one.row(is_unseen=choice.is_unseen) for one in publisheds]
 
 
-def lines(found: Sequence[Published], choice: Choice, sources: Mapping[str, Source]) -> list[dict[str, object]]:
+def lines(publisheds: Sequence[Published], choice: Choice, sources: Mapping[str, Source]) -> list[dict[str, object]]:
     """The chosen numbers as lines of a table: title of a column -> text, or a number; None where there is none."""
-    return [_line(one, one.row(is_unseen=choice.is_unseen), sources) for one in found]
+    return [_line(one, one.row(is_unseen=choice.is_unseen), sources) for one in publisheds]
 
 
 def _line(one: Published, row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, object]:

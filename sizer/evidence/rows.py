@@ -157,7 +157,7 @@ def shortened(text: str, most: int = MAX_TEXT) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def coverage_range(one: Summary) -> tuple[float, float]:
+def coverage_range(summary: Summary) -> tuple[float, float]:
     """Where the true share inside the intervals lies with 90 % probability if the rows are independent.
 
     Score interval of a binomial share [1]_.
@@ -167,17 +167,17 @@ def coverage_range(one: Summary) -> tuple[float, float]:
     .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference," J. Am. Stat. Assoc.
        22(158):209-212, 1927, doi:10.1080/01621459.1927.10502953.
     """
-    if not one.judged_rows:
+    if not summary.judged_rows:
         return 0.0, 1.0
-    n, share, z2 = one.judged_rows, one.coverage or 0.0, Z90**2
+    n, share, z2 = summary.judged_rows, summary.coverage or 0.0, Z90**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z90 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def is_too_narrow(one: Summary) -> bool:
+def is_too_narrow(summary: Summary) -> bool:
     """Whether the intervals hold less than they promise, beyond chance; a row or two cannot say."""
-    return one.judged_rows >= MIN_GROUP and coverage_range(one)[1] < NOMINAL
+    return summary.judged_rows >= MIN_GROUP and coverage_range(summary)[1] < NOMINAL
 
 
 def rated(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:

@@ -266,7 +266,7 @@ def summary_table(
 ) -> Table:
     """Accuracy of every group, with its source in the fit and held out."""
     groups = sorted(summaries(rows, key), key=lambda one: (-one.predicted_rows, -one.rows, one.name))
-    held_out = {one.name: one for one in summaries(unseen, key)}
+    held_out = {summary.name: summary for summary in summaries(unseen, key)}
     fields: list[Field[Summary]] = [
         Field("Rows", lambda one: grouped(one.rows), "right", 8),
         Field("Predicted", lambda one: grouped(one.predicted_rows), "right", 10),
@@ -293,9 +293,9 @@ def summary_table(
     )
 
 
-def _of(one: Summary, held_out: Mapping[str, Summary], everything: Summary) -> Summary:
+def _of(summary: Summary, held_out: Mapping[str, Summary], everything: Summary) -> Summary:
     """The same group with its sources held out; the total has no name."""
-    return held_out.get(one.name, _NONE) if one.name else everything
+    return held_out.get(summary.name, _NONE) if summary.name else everything
 
 
 def task_cell(task: str) -> Cell:
@@ -313,9 +313,9 @@ def source_cell(sources: Mapping[str, Source]) -> Callable[[str], Cell]:
     return lambda key: Cell(source_title(key, sources), cites=(key,) if key in sources else ())
 
 
-def source_of(one: ValidatedRow) -> str:
+def source_of(validated_row: ValidatedRow) -> str:
     """Key of the source."""
-    return one.source
+    return validated_row.source
 
 
 def _known(share: float | None) -> Cell:
@@ -355,7 +355,7 @@ def findings(report: ValidationReport) -> list[str]:
         )
     lines += _interval_findings(seen, unseen)
     if report.figures:
-        reached = sum(one.is_reached for one in report.figures)
+        reached = sum(figure.is_reached for figure in report.figures)
         lines.append(f"The calibration meets {reached} of {plural(len(report.figures), 'accuracy target')}.")
     return lines
 

@@ -107,7 +107,7 @@ def _ladder_rows(tier: StorageTier, storage: Storage) -> Iterator[Row]:
 
 def _demand_text(demand: StorageDemand) -> str:
     """Required capacity and its parts."""
-    sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in demand.sets)
+    sets = ", ".join(f"{data_set.name} with {si(data_set.size_bytes, 'B')}" for data_set in demand.sets)
     other = demand.stored_bytes - demand.sets_bytes
     held = f"It must hold {sets}"
     if other:
@@ -466,14 +466,14 @@ def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Explanation:
     result = evaluated.result
     answer = result.design.workloads[place]
     unit = words.sample_unit(answer.dnn)
-    found = stage_inputs(evaluated, place, stage.key)
-    cautions: Sequence[str] = found.cautions if stage.key != "gpu" else (*found.cautions, *_cautions(answer))
+    inputs = stage_inputs(evaluated, place, stage.key)
+    cautions: Sequence[str] = inputs.cautions if stage.key != "gpu" else (*inputs.cautions, *_cautions(answer))
     return Explanation(
         f"{STAGES[stage.key]}, {answer.workload.name}",
         words.estimate(stage.capacity, unit) if is_limit(stage, answer) else "not limited",
-        found.formula,
-        inputs_table(stage_key(place, stage.key), found.inputs),
+        inputs.formula,
+        inputs_table(stage_key(place, stage.key), inputs.inputs),
         (words.sentence(stage_text(stage.reason)),),
         tuple(cautions),
-        assumed(result, [answer.workload.name, *found.parts], found.fields),
+        assumed(result, [answer.workload.name, *inputs.parts], inputs.fields),
     )

@@ -450,13 +450,13 @@ _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 def _serving(model: WorkloadOnDesign) -> StageInputs:
     """Requests a second of a model in use: replicas, each at the largest load within the limits."""
-    found = serving_run(model.work, model.run.hosts(model.platform, model.catalog))
-    replicas = float(found.replicas[0])
+    run = serving_run(model.work, model.run.hosts(model.platform, model.catalog))
+    replicas = float(run.replicas[0])
     inputs = (
         input_row("r, replicas", number(replicas), note="of the fastest layout that fits"),
         input_row(
             "X, requests a second of a replica",
-            number(float(found.median_samples_per_s[0]) / replicas),
+            number(float(run.median_samples_per_s[0]) / replicas),
             note="the largest load within the limits, fitted to published serving runs",
         ),
     )

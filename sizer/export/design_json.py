@@ -485,7 +485,7 @@ def _sum(amount: Sum) -> object:
 def need_document(reading: Reading, refusal: str = "") -> dict[str, Any]:
     """A need that was not sized: as read, with what is asked, or why it is refused."""
     # "questions" are texts here as in an answer; "asked" also has the answers that each may have.
-    texts = [one.text for one in reading.questions if one.about != "refused"]
+    texts = [question.text for question in reading.questions if question.about != "refused"]
     told = reading.told() | ({"refused": refusal} if refusal else {})
     return json_document(
         "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **told

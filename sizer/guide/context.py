@@ -112,8 +112,8 @@ class GuideContext:
     def built(self) -> DecisionOption | None:
         """The same parts with reserves and 90 % confidence, this design where it has them; None where none is found."""
         deferred = self.result.built
-        found = as_built(self.result.request, self.design, self.catalog) if deferred is None else deferred.value
-        return self._told(found, is_offered=True)
+        option = as_built(self.result.request, self.design, self.catalog) if deferred is None else deferred.value
+        return self._told(option, is_offered=True)
 
     @_of_result
     def on_sale(self) -> DecisionOption | None:
@@ -125,9 +125,9 @@ class GuideContext:
             return None
         return self._told(on_sale_today(self.result, self.catalog))
 
-    def told_price(self, found: DesignAnswer) -> str:
+    def told_price(self, design: DesignAnswer) -> str:
         """What another design costs, as this copy tells it."""
-        option = self._told(DecisionOption(self.result.request, found))
+        option = self._told(DecisionOption(self.result.request, design))
         assert option is not None
         return price_range_text(option.design)
 
@@ -158,7 +158,7 @@ class GuideContext:
         if chance is None or chance >= USUAL_CONFIDENCE:
             return None
         designs = (option.design for option in options if option is not None)
-        return next((one for one in designs if (one.probability or 0.0) >= USUAL_CONFIDENCE), None)
+        return next((design for design in designs if (design.probability or 0.0) >= USUAL_CONFIDENCE), None)
 
     # Influence of the inputs on the result, by workload.
     sensitivities = _of_result(lambda self: sensitivities(self.evaluated))
@@ -194,7 +194,7 @@ class GuideContext:
         if self.team is None:
             return ()
         jobs = {job.workload for job in self.team.team.job}
-        runs = tuple(one for one in self.answers if one.serving is None and one.workload.name not in jobs)
+        runs = tuple(answer for answer in self.answers if answer.serving is None and answer.workload.name not in jobs)
         needed = self.team.n_servers_for_waits + (self.servers_of_runs if runs else 0)
         return runs if needed > self.design.n_servers else ()
 

@@ -47,9 +47,9 @@ def contradictions(result: SizingResult) -> list[str]:
 
 def beyond_purchases(result: SizingResult) -> list[str]:
     """Magnitudes that nothing has which is bought, one clause each: they follow from numbers of the request."""
-    answers = [one for one in result.design.workloads if one.rate_is_predicted]
-    read = {one.workload.name: float(one.throughput.value) * one.sample_bytes for one in answers}
-    times = {one.workload.name: float(one.time.total_s.value) for one in answers if one.time is not None}
+    answers = [workload for workload in result.design.workloads if workload.rate_is_predicted]
+    read = {answer.workload.name: float(answer.throughput.value) * answer.sample_bytes for answer in answers}
+    times = {answer.workload.name: float(answer.time.total_s.value) for answer in answers if answer.time is not None}
     drawn_w = float(result.design.quantities.power_max_w[0])
     return [
         *(f"{name} takes {time_s:.3g} s" for name, time_s in times.items() if not 0 < time_s < _LONGEST_S),
@@ -64,7 +64,7 @@ def overstatements(page: str, catalog: Catalog) -> list[str]:
     ``page``: HTML, as it is printed.
     """
     names = {with_vendor(item) for _, item in catalog.items()}  # an article may be titled as the part that it is about
-    weak = {one.title for one in catalog.sources.values() if one.is_weak} - names
+    weak = {source.title for source in catalog.sources.values() if source.is_weak} - names
     cited = [f"the page cites {title}" for title in sorted(weak) if f">{escape(title)}" in page]
     return [*cited, *(f"the page says {said[0]}" for said in _NOBODY.finditer(page))]
 
@@ -131,7 +131,7 @@ def _figures(result: SizingResult) -> Iterator[str]:
     design = result.design
     for answer in design.workloads:
         name, is_alike = answer.workload.name, answer.kind.compares_one_gpu
-        spread, gpu = answer.gpu_spread, next((one for one in answer.stages if one.key == "gpu"), None)
+        spread, gpu = answer.gpu_spread, next((stage for stage in answer.stages if stage.key == "gpu"), None)
         explained = math.hypot(spread.parameters, spread.within, spread.between)
         if answer.rate_is_predicted and gpu is not None:
             wide = float(Capacity.of_estimate(gpu.capacity).log_sd)  # one end may be the longer one
@@ -187,7 +187,7 @@ def _told(result: SizingResult) -> Iterator[str]:
         is_met = answer.target_check is CheckResult.MET and late and waits.probability < result.request.confidence
         if is_met and not missing_spares_text(result.design, answer):
             yield f"{answer.workload.name} needs spare servers that the bill lacks, and does not say so"
-    warned = {one.kind for one in result.design.plan.warnings}
+    warned = {warning.kind for warning in result.design.plan.warnings}
     lines = result.design.bill.part("rack and power").lines
     if warned & _TO_TRANSFER and not any(line.status == BY_OTHERS for line in lines):
         yield "transfer switches are advised, of which the bill has no line"
@@ -198,11 +198,11 @@ def _told(result: SizingResult) -> Iterator[str]:
 
 def _assumed(result: SizingResult) -> Iterator[str]:
     """Every device of which a fact is assumed stands among the values to confirm."""
-    plan, listed = result.design.plan, {one.part for one in values_to_confirm(result) if one.assumed}
+    plan, listed = result.design.plan, {part.part for part in values_to_confirm(result) if part.assumed}
     # A workstation stands in no rack.
     counted = {part.item for part in result.design.quantities.components if part.quantity}
     pdus = {group.pdu.id for group in plan.rack_groups if not group.is_delivered} & counted
-    for item in map(plan.catalog.item, dict.fromkeys((*(one.item for one in plan.devices), *sorted(pdus)))):
+    for item in map(plan.catalog.item, dict.fromkeys((*(device.item for device in plan.devices), *sorted(pdus)))):
         facts = [one.field for one in statements(item) if one.basis == "assumed" and one.value and one.source != CUSTOM]
         if facts and item.name not in listed:
             yield f"{facts[0]} of {item.name} is assumed, which no document says"

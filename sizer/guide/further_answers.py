@@ -107,7 +107,7 @@ def other_parts(context: GuideContext) -> str:
         return ""
     gone = not_ordered(context.design, context.result.request.date)
     why = f"{words.listed(gone)} {by_count(len(gone), 'is', 'are')} no longer sold; " if gone else ""
-    needs = [(float(one.throughput.value), one.required_samples_per_s) for one in context.answers]
+    needs = [(float(answer.throughput.value), answer.required_samples_per_s) for answer in context.answers]
     ahead = [rate / need for rate, need in needs if need]
     if not why and context.design.n_servers == 1 and ahead and (times := min(ahead)) >= _MUCH:
         why = f"the smallest server with the parts asked for does {significant(times, 2)} times the need; "

@@ -132,7 +132,7 @@ def _place(design: DesignAnswer) -> str:
 def _fabric_line(design: DesignAnswer) -> str:
     """The network of the servers: its link, adapters and switches; "" where no network joins them."""
     platform, kind = design.platform, design.platform.fabric
-    net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
+    net = next((network for network in design.quantities.networks if network.role is NetworkRole.COMPUTE), None)
     switches = 0 if net is None else int(net.leaves[0] + net.spines[0] + net.cores[0])
     if design.n_servers < 2 or net is None or net.switch is None or not switches:
         return ""
@@ -293,7 +293,7 @@ def _runner_up(result: SizingResult, point: ParetoPoint) -> str:
     """The second platform with its GPUs and price, else the GPUs of a point of the same one."""
     gpu = result.design.plan.catalog.gpus[point.gpu]
     same = (point.server, gpu.speed, point.storage, point.n_gpus)
-    found = (one for one in result.platforms[1:] if (*one.platform.key, one.n_gpus) == same)
+    found = (platform for platform in result.platforms[1:] if (*platform.platform.key, platform.n_gpus) == same)
     return next((design_text(one) for one in found), f"{point.name} ({grouped(point.n_gpus)} × {gpu.name})")
 
 

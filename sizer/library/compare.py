@@ -598,7 +598,7 @@ def _differ(before: str, now: str) -> bool:
 
 def figure_pairs(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
     """Every figure of two answers, changed or not."""
-    keys = dict.fromkeys(one.key for one in (*before.figures, *now.figures))
+    keys = dict.fromkeys(figure.key for figure in (*before.figures, *now.figures))
     return tuple(FigureChange(before.figure(key), now.figure(key)) for key in keys)
 
 

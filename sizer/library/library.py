@@ -340,7 +340,7 @@ T = TypeVar("T")
 
 # An attempt fails only because another writer succeeded; more failures than this have another cause.
 _ATTEMPTS = 200
-_ENTRY = tuple(revisions.c[one.name] for one in fields(RevisionEntry))
+_ENTRY = tuple(revisions.c[field.name] for field in fields(RevisionEntry))
 
 
 class Library:

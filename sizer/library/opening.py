@@ -290,11 +290,11 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 
 def _check_version(connection: Connection, place: str) -> None:
-    found = connection.execute(select(schema.c.version)).scalars().all()
-    if not found or max(found) < 1:
+    scenarios = connection.execute(select(schema.c.version)).scalars().all()
+    if not scenarios or max(scenarios) < 1:
         raise LibraryError(f"{place} is damaged: the version of its tables is missing; restore a backup")
-    if max(found) > DATABASE_VERSION:
+    if max(scenarios) > DATABASE_VERSION:
         raise LibraryError(
-            f"{place} was written by a newer version of this program (tables {max(found)}, this one reads "
+            f"{place} was written by a newer version of this program (tables {max(scenarios)}, this one reads "
             f"{DATABASE_VERSION}); update the program"
         )

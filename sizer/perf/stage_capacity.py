@@ -85,16 +85,16 @@ class Capacity(Rows):
     @classmethod
     def concatenated(cls, parts: "Sequence[Capacity]") -> "Capacity":
         """Capacities of several sets of rows as one set."""
-        return cls(*(np.concatenate([np.ravel(getattr(part, one)) for part in parts]) for one in _FIELDS))
+        return cls(*(np.concatenate([np.ravel(getattr(part, field)) for part in parts]) for field in _FIELDS))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "Capacity":
-        if all(np.shape(getattr(self, one)) == shape for one in _FIELDS):
+        if all(np.shape(getattr(self, field)) == shape for field in _FIELDS):
             return self
-        return Capacity(*(np.broadcast_to(getattr(self, one), shape) for one in _FIELDS))
+        return Capacity(*(np.broadcast_to(getattr(self, field), shape) for field in _FIELDS))
 
     def flat_rows(self, place: Ints) -> "Capacity":
         """Capacities of the rows of flat arrays at some places, in the shape of these."""
-        return Capacity(*(np.ravel(getattr(self, one))[place] for one in _FIELDS))
+        return Capacity(*(np.ravel(getattr(self, field))[place] for field in _FIELDS))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
         """Capacity times a factor without spread."""
@@ -138,7 +138,7 @@ class Capacity(Rows):
         return Estimate(np.asarray(self.median, float), self.quantile(0.05), self.quantile(0.95))
 
 
-_FIELDS = tuple(one.name for one in fields(Capacity))
+_FIELDS = tuple(field.name for field in fields(Capacity))
 
 
 def _score(distance: Floats, log_sd: Floats, skew: Floats) -> Floats:
@@ -191,7 +191,7 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
 
     # All stages at once, along an axis before that one: many designs of few sizes are asked about.
     alike = [stage.broadcast_to(own) for stage in stages]
-    stacked = (np.stack([getattr(stage, one) for stage in alike]) for one in _FIELDS)
+    stacked = (np.stack([getattr(stage, field) for stage in alike]) for field in _FIELDS)
     ones = (1,) * (1 + len(shape) - len(own))
     each = Capacity(*(one.reshape(len(stages), *ones, *own) for one in stacked))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.

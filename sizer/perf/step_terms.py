@@ -146,10 +146,10 @@ class StepTerms(Rows):
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
         """Several single terms as one with a leading axis, of which rows are taken."""
         return cls(
-            np.stack([one.values for one in terms]),
-            np.stack([one.covariance for one in terms]),
-            np.stack([np.asarray(one.scatter_log_sd) for one in terms]),
-            np.stack([np.asarray(one.between_log_sd) for one in terms]),
+            np.stack([term.values for term in terms]),
+            np.stack([term.covariance for term in terms]),
+            np.stack([np.asarray(term.scatter_log_sd) for term in terms]),
+            np.stack([np.asarray(term.between_log_sd) for term in terms]),
         )
 
 

@@ -150,7 +150,7 @@ class TrainingRun(Rows):
 
     def at_sizes(self, some: slice) -> "TrainingRun":
         """Runs at some places of the last axis of two."""
-        arrays = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name != "shape")
+        arrays = ((field.name, getattr(self, field.name)) for field in fields(self) if field.name != "shape")
         taken = {name: array[:, some] if array.shape[-1:] == self.shape[-1:] else array for name, array in arrays}
         return replace(self, shape=np.zeros(self.shape)[:, some].shape, **taken)
 

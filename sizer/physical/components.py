@@ -197,7 +197,7 @@ class DesignParts:
 
     def take(self, designs: Ints) -> "DesignParts":
         violations = {rule: rows for rule, of_all in self.violations.items() if (rows := of_all[designs]).any()}
-        values = (one[designs] for one in self._values())
+        values = (value[designs] for value in self._values())
         return DesignParts(self.lines, self.pieces[:, designs], violations, *values)
 
     def extended(self, other: "DesignParts") -> "DesignParts":

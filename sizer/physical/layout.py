@@ -56,7 +56,7 @@ def packed_racks(plan: Plan) -> int:
 def _packed(plan: Plan, number: int) -> int:
     group = plan.rack_groups[number]
     there = {device.number for rack in plan.racks if rack.is_existing for device in rack.devices}
-    kinds = {(one.role, one.item): one.needs for one in group.classes}
+    kinds = {(class_.role, class_.item): class_.needs for class_ in group.classes}
     placed = [
         (device.role, device.item)
         for device in plan.devices
@@ -159,7 +159,7 @@ def building_plan(
     rows = with_later_pdus(platform, rows, devices, np.array([n_pdus]), catalog, limits, existing)
     wires = wiring(platform, rows, fabric, np.array([n_pdus]))
     groups = rack_groups(platform, devices, catalog, limits, existing)
-    classes = [one for group in groups for one in group.classes]
+    classes = [class_ for group in groups for class_ in group.classes]
     numbers, first = {}, 0
     for group in classes:
         numbers[group.role] = NumberRange(first, int(group.quantity[0]))

@@ -275,7 +275,7 @@ def on_one_side(plan: Plan) -> dict[str, tuple[str, ...]]:
             for inlet in feed.inlets:
                 sides.setdefault(inlet.device, set()).add(feed.side)
                 if rack.redundancy == "N":
-                    without_spare.setdefault(feed.side, set()).update(one.number for one in rack.devices)
+                    without_spare.setdefault(feed.side, set()).update(device.number for device in rack.devices)
     return {
         side: tuple(
             plan.devices[number].name

@@ -254,7 +254,7 @@ class Plan:
     @cached_property
     def _pdus(self) -> tuple[End, ...]:
         """Network port of every rack PDU, rack by rack."""
-        pdus = {(one.role, one.item): group.pdu.id for group in self.rack_groups for one in group.classes}
+        pdus = {(class_.role, class_.item): group.pdu.id for group in self.rack_groups for class_ in group.classes}
         return tuple(
             End(
                 f"{rack.name}-{feed.name}",

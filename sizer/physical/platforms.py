@@ -98,9 +98,9 @@ def _of_class(catalog: Catalog, storage: Storage, holds: float) -> dict[str, obj
     if storage.node_write_bytes_per_s is None:
         unknown = {**unknown, "node_write_bytes_per_s": min}
     for name, end in unknown.items():
-        if known := [fact.value for one in peers if (fact := getattr(one, name)) is not None]:
+        if known := [fact.value for peer in peers if (fact := getattr(peer, name)) is not None]:
             facts[name] = _of_peers(end(known))
-    options = [option.raw_bytes.value for one in peers for option in one.capacity_options]
+    options = [option.raw_bytes.value for peer in peers for option in peer.capacity_options]
     if options and not storage.capacity_options and storage.usable_bytes is None:
         least = min(options)
         if holds <= LEAST_USABLE_SHARE * least:
@@ -507,9 +507,9 @@ def _smaller_switch(
         if also is None or leaf_ports(one, also)
     ]
 
-    def rank(one: Switch) -> tuple[object, ...]:
-        is_native = any(port.kind == link for port in one.ports)
-        return not is_native, leaf_ports(one, link), not fits_era(one.era, era), -_completeness(one), one.id
+    def rank(spine: Switch) -> tuple[object, ...]:
+        is_native = any(port.kind == link for port in spine.ports)
+        return not is_native, leaf_ports(spine, link), not fits_era(spine.era, era), -_completeness(spine), spine.id
 
     return min(fitting, key=rank, default=None)
 

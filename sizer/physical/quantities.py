@@ -340,7 +340,7 @@ def _around(
     main = np.maximum(rows.n_servers + rows.units, 1)
     pdus = placed.pdus * (standing.n_servers + standing.units) // main
     net = with_management(platform, standing, data, pdus)
-    found = {(one.role, one.item): one.quantity for one in net.switches}
+    found = {(switch.role, switch.item): switch.quantity for switch in net.switches}
     for part in cable_lines(catalog, net.links, placed.racks + placed.existing):
         key = part.role, part.item
         found[key] = found.get(key, 0) + part.quantity

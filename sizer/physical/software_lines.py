@@ -63,7 +63,7 @@ def _lines(catalog: Catalog, hosts: _Hosts) -> tuple[SoftwareLine, ...]:
         ("software", catalog.software),
         ("support", catalog.support),
     )
-    found: list[SoftwareLine] = []
+    lines: list[SoftwareLine] = []
     for category, items in folders:
         for item in items.values():
             covers, metric = _covers(hosts, item.applies_to), item.metric.value
@@ -72,14 +72,14 @@ def _lines(catalog: Catalog, hosts: _Hosts) -> tuple[SoftwareLine, ...]:
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 pair = item.needed_from_heads if isinstance(item, Software) else None
-                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, (), pair))
-    covered = {line.item: line.covers for line in found}
+                lines.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires, (), pair))
+    covered = {line.item: line.covers for line in lines}
 
     def elsewhere(line: SoftwareLine) -> tuple[str, ...]:
         others = catalog.software[line.item].not_with if line.category == "software" else ()
         return tuple(name for other in others for name in covered.get(other, ()))
 
-    return tuple(replace(line, elsewhere=elsewhere(line)) for line in found)
+    return tuple(replace(line, elsewhere=elsewhere(line)) for line in lines)
 
 
 def _covers(hosts: _Hosts, applies_to: Sequence[str]) -> tuple[str, ...]:
@@ -176,10 +176,10 @@ def _there(platform: Platform, covered: Mapping[str, Ints], devices: Sequence[Co
     return found | {name: np.minimum(covered[name], hosts) for name in ("all", "cluster")}
 
 
-def _with_requirements(found: Sequence[Component], lines: Sequence[SoftwareLine], rows: Shape) -> list[Component]:
+def _with_requirements(parts: Sequence[Component], lines: Sequence[SoftwareLine], rows: Shape) -> list[Component]:
     """The lines in the designs that have what they require, which may itself require something."""
     has: dict[str, Bools] = {"head node": rows.heads > 0}
-    waiting = dict(zip((line.item for line in lines), zip(found, lines, strict=True), strict=True))
+    waiting = dict(zip((line.item for line in lines), zip(parts, lines, strict=True), strict=True))
 
     def present(item: str) -> Bools:
         if item not in has:
@@ -192,7 +192,7 @@ def _with_requirements(found: Sequence[Component], lines: Sequence[SoftwareLine]
 
     return [
         part.of(np.where(present(line.item), part.quantity, 0)) if line.requires else part
-        for part, line in zip(found, lines, strict=True)
+        for part, line in zip(parts, lines, strict=True)
     ]
 
 

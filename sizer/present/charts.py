@@ -80,10 +80,10 @@ def scaling_data(answer: WorkloadAnswer, n_gpus: int) -> BandChart | None:
     )
 
 
-def _is_comparable(one: NearbyMeasurement, gpus: Floats, middle: Floats) -> bool:
+def _is_comparable(run: NearbyMeasurement, gpus: Floats, middle: Floats) -> bool:
     """Whether the model expects of a published run about what the line shows: its batch, data and server are alike."""
-    line = float(np.interp(one.n_gpus, gpus, middle))
-    return abs(float(one.predicted.value) - line) <= _COMPARABLE * line
+    line = float(np.interp(run.n_gpus, gpus, middle))
+    return abs(float(run.predicted.value) - line) <= _COMPARABLE * line
 
 
 def _stage_lines(
@@ -201,8 +201,8 @@ def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
     return tuple(point for point in result.pareto.value if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
 
 
-def _beats(one: ParetoPoint, other: ParetoPoint, priced: bool) -> bool:
-    values, others = ((_effort(point, priced), point.time_s) for point in (one, other))
+def _beats(pareto_point: ParetoPoint, other: ParetoPoint, priced: bool) -> bool:
+    values, others = ((_effort(point, priced), point.time_s) for point in (pareto_point, other))
     return values != others and all(value <= limit for value, limit in zip(values, others, strict=True))
 
 

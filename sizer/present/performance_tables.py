@@ -223,14 +223,14 @@ def models_table(answers: Sequence[WorkloadAnswer]) -> Table:
     )
 
 
-def _latency(found: ServingAnswer, place: int) -> str:
-    shown = found.latencies[place : place + 1]
+def _latency(answer: ServingAnswer, place: int) -> str:
+    shown = answer.latencies[place : place + 1]
     return words.rounded(shown[0].at_percentile, "s") if shown else "–"
 
 
-def _asked(found: ServingAnswer) -> str:
-    rate = found.work.asked_rate
-    return "–" if rate is None or found.work.in_flight is not None else significant(rate)
+def _asked(answer: ServingAnswer) -> str:
+    rate = answer.work.asked_rate
+    return "–" if rate is None or answer.work.in_flight is not None else significant(rate)
 
 
 def layout_table(answer: WorkloadAnswer, number: int) -> Table | None:
@@ -361,7 +361,7 @@ def platforms_table(
     if len(result.platforms) < 2:
         return None
     documented = result.design
-    watts = max(float(one.quantities.power_max_w[0]) for one in result.platforms)
+    watts = max(float(platform.quantities.power_max_w[0]) for platform in result.platforms)
     # A customer's copy has no price of what is not offered.
     is_priced = not documented.bill.is_customer_copy
     prices = [Field[DesignAnswer]("Price", price_range_text, "right", 15)] if is_priced else []
@@ -385,11 +385,11 @@ def platforms_table(
     )
 
 
-def _design_name(one: DesignAnswer, documented: DesignAnswer, mark: str) -> str:
-    remarks = [mark] if one is documented else []
-    if one.conditional_on:
-        remarks.append(f"not known: {missing_text(one.conditional_on)}")
-    return f"{one.name} ({'; '.join(remarks)})" if remarks else one.name
+def _design_name(design: DesignAnswer, documented: DesignAnswer, mark: str) -> str:
+    remarks = [mark] if design is documented else []
+    if design.conditional_on:
+        remarks.append(f"not known: {missing_text(design.conditional_on)}")
+    return f"{design.name} ({'; '.join(remarks)})" if remarks else design.name
 
 
 def ruled_out_table(result: SizingResult) -> Table | None:

@@ -52,9 +52,9 @@ def serving_charts(
     yield from (one for one in drawn if one is not None)
 
 
-def _load(found: ServingAnswer) -> BandChart:
+def _load(answer: ServingAnswer) -> BandChart:
     """Output of a GPU over the time between tokens, with runs of the same GPU and model."""
-    curve, limit = serving_curve(found), found.work.token_s
+    curve, limit = serving_curve(answer), answer.work.token_s
     output, (token_s, rate) = curve.tokens_per_s, curve.at
     rows = band_rows("x", _MS * np.asarray(curve.token_s), output.value, output.low, output.high)
     longest = _ABOVE * max(rows[-1]["x"], _MS * (limit or 0.0))
@@ -63,10 +63,10 @@ def _load(found: ServingAnswer) -> BandChart:
     shown = tuple(run for run in runs if run[0] <= longest and run[1] <= top)
     how = ["Line and band: the chosen layout, from one request in flight upwards, with its 90 % interval"]
     if limit is not None:
-        how.append(f"dashed: the limit of the {found.work.percentile}th percentile")
+        how.append(f"dashed: the limit of the {answer.work.percentile}th percentile")
     if shown:
         how.append(f"circles: {words.plural(len(shown), 'published run')} of this model on this GPU")
-    at = "this load" if found.load == "asked" else "most"
+    at = "this load" if answer.load == "asked" else "most"
     return BandChart(
         id="load",
         finding=f"At {at}, each GPU delivers {significant(rate)} tokens/s, and each request gets a token every "
@@ -77,7 +77,7 @@ def _load(found: ServingAnswer) -> BandChart:
         y_title="output of a GPU, tokens/s",
         rows=rows,
         design=(_MS * token_s, rate),
-        label="this load" if found.load == "asked" else "most within the limits",
+        label="this load" if answer.load == "asked" else "most within the limits",
         # From somewhat before the first request on: a line near its limit would be a stub in an empty chart.
         x_domain=(max(0.0, rows[0]["x"] - _BEFORE * (longest - rows[0]["x"])), longest),
         top=top,
@@ -86,36 +86,36 @@ def _load(found: ServingAnswer) -> BandChart:
     )
 
 
-def _counted(found: ServingAnswer) -> tuple[Estimate, str]:
+def _counted(answer: ServingAnswer) -> tuple[Estimate, str]:
     """The most within the limits as the target counts it, and its name."""
-    work, rate = found.work, found.requests_per_s
+    work, rate = answer.work, answer.requests_per_s
     if work.in_flight is not None:
-        return rate.scaled(found.limit_concurrency * found.replicas / float(rate.value)), "requests in flight"
-    if work.counts_people and found.users is not None:
-        return rate.scaled(found.users / float(rate.value)), people_text(work)
+        return rate.scaled(answer.limit_concurrency * answer.replicas / float(rate.value)), "requests in flight"
+    if work.counts_people and answer.users is not None:
+        return rate.scaled(answer.users / float(rate.value)), people_text(work)
     return rate, "requests/s"
 
 
-def _capacity(design: DesignAnswer, found: ServingAnswer) -> BandChart:
+def _capacity(design: DesignAnswer, answer: ServingAnswer) -> BandChart:
     """Users, or requests, that servers serve within the limits: replicas add up."""
-    most, unit = _counted(found)
-    group = found.servers_of_replica
+    most, unit = _counted(answer)
+    group = answer.servers_of_replica
     groups = design.n_servers // group
     servers = group * np.arange(_BEYOND * groups + 1)
     value, low, high = (float(end) * servers / (group * groups) for end in most)
-    asked = None if found.work.asked_rate is None else found.work.number
-    if not (found.work.counts_people or found.work.in_flight is not None):
-        asked = found.work.asked_rate
+    asked = None if answer.work.asked_rate is None else answer.work.number
+    if not (answer.work.counts_people or answer.work.in_flight is not None):
+        asked = answer.work.asked_rate
     is_rate = unit == "requests/s"
     reached = significant(float(most.value)) if is_rate else grouped(float(f"{most.value:.2g}"))
     target = "" if asked is None else plain(asked) if is_rate else grouped(asked)
     serve = by_count(design.n_servers, "One server serves", f"{grouped(design.n_servers)} servers serve")
-    finding = f"{serve} at most {reached} {unit}{within(found.work)}{f'; {target} are asked for' if target else ''}"
+    finding = f"{serve} at most {reached} {unit}{within(answer.work)}{f'; {target} are asked for' if target else ''}"
     return BandChart(
         id="capacity",
         finding=finding,
-        how=f"Line and band: the most{within(found.work)}, with its 90 % interval; dot: this design",
-        caption=f"The most that servers of this kind serve{within(found.work)}, by their number.",
+        how=f"Line and band: the most{within(answer.work)}, with its 90 % interval; dot: this design",
+        caption=f"The most that servers of this kind serve{within(answer.work)}, by their number.",
         x_title="servers",
         y_title=unit,
         rows=band_rows("x", servers, value, low, high),

@@ -32,7 +32,7 @@ _TRIFLE = 0.0005
 
 def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
     """Every stream with its peak, share of the time and average; what runs at the same time as totals."""
-    found = demand_over_time(design, request)
+    storage_demand_over_time = demand_over_time(design, request)
     is_named = len(design.workloads) > 1
     rows = [
         row(
@@ -41,22 +41,22 @@ def streams_table(design: DesignAnswer, request: SizingRequest) -> Table:
             f"under {plain(0.1)}\u202f%" if stream.duty_fraction < _TRIFLE else words.percent(stream.duty_fraction),
             si(stream.average_bytes_per_s, "B/s"),
         )
-        for stream in found.streams
+        for stream in storage_demand_over_time.streams
         if stream.peak_bytes_per_s > 0
     ]
     rows += [
         row(
             "Most read at a time",
-            si(found.peak_read_bytes_per_s, "B/s"),
+            si(storage_demand_over_time.peak_read_bytes_per_s, "B/s"),
             "",
-            si(found.average_read_bytes_per_s, "B/s"),
+            si(storage_demand_over_time.average_read_bytes_per_s, "B/s"),
             kind="total",
         ),
         row(
             "Most written at a time",
-            si(found.peak_write_bytes_per_s, "B/s"),
+            si(storage_demand_over_time.peak_write_bytes_per_s, "B/s"),
             "",
-            si(found.average_write_bytes_per_s, "B/s"),
+            si(storage_demand_over_time.average_write_bytes_per_s, "B/s"),
             kind="total",
         ),
         *_delivered(design),
@@ -88,11 +88,11 @@ def _plan_text(platform: Platform) -> str:
     )
 
 
-def together_text(found: StorageDemandOverTime) -> str:
+def together_text(storage_demand_over_time: StorageDemandOverTime) -> str:
     """What may overlap."""
-    if not found.never_together:
+    if not storage_demand_over_time.never_together:
         return "All streams may overlap, except that training and checkpoints wait while a restart reads."
-    names = words.listed(found.never_together)
+    names = words.listed(storage_demand_over_time.never_together)
     return f"The request keeps {names} apart: one of them at a time. Everything else may overlap."
 
 

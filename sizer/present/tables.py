@@ -64,8 +64,8 @@ class Table:
 
     def __post_init__(self) -> None:
         # Columns that some tables have besides must not push them over the margin.
-        if (total := sum(one.width for one in self.columns)) > 100:
-            fitted = tuple(replace(one, width=100 * one.width // total) for one in self.columns)
+        if (total := sum(column.width for column in self.columns)) > 100:
+            fitted = tuple(replace(column, width=100 * column.width // total) for column in self.columns)
             object.__setattr__(self, "columns", fitted)
 
 

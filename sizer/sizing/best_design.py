@@ -132,14 +132,14 @@ class FirstLook:
     def search(self, beyond: float, catalog: Catalog, calibration: Calibration) -> PartCounts:
         """All designs that may come before a key, and others of their platforms; what is there is looked at, too."""
         evaluated, request = self.counts.evaluated, self.counts.request
-        owned = [one.server.id in request.existing.servers for one in evaluated.platforms]
+        owned = [platform.server.id in request.existing.servers for platform in evaluated.platforms]
         some = np.flatnonzero((self.least <= beyond) | owned)
         money = np.maximum(beyond - self.least[some], 0.0) / self.server[some]
         largest = np.max(np.where(self.least[some] <= beyond, evaluated.fewest[some] + money, 1.0))
         options = tuple(evaluated.platforms[place] for place in some)
         space = design_space(len(options), 1, min(math.ceil(largest), most_servers(request)))
-        found = evaluate_space(request, evaluated.works, options, space, catalog, calibration)
-        return PartCounts(request, found, catalog, self.counts.prices)
+        evaluated_space = evaluate_space(request, evaluated.works, options, space, catalog, calibration)
+        return PartCounts(request, evaluated_space, catalog, self.counts.prices)
 
 
 def _best(ranking: Ranking, counts: PartCounts, every: PartCounts) -> BestRow:

@@ -59,18 +59,18 @@ def _without_discounts(request: SizingRequest) -> SizingRequest:
 
 def _built(result: SizingResult, design: DesignAnswer) -> DecisionOption | None:
     """The design as we would build it, at what the customer pays; ``design``: the described one of the copy."""
-    found = as_built(result.request, result.design, result.design.plan.catalog)
-    if found is None:
+    option = as_built(result.request, result.design, result.design.plan.catalog)
+    if option is None:
         return None
-    shown = design if found.design is result.design else found.design
-    return DecisionOption(_without_discounts(found.request), shown)
+    shown = design if option.design is result.design else option.design
+    return DecisionOption(_without_discounts(option.request), shown)
 
 
 def not_offered(design: DesignAnswer) -> DesignAnswer:
     """A design that a customer's copy compares: without prices."""
     answers = (
-        replace(one, day=one.day and replace(one.day, bought_per_million=None, rented_per_million=None))
-        for one in design.workloads
+        replace(workload, day=workload.day and replace(workload.day, bought_per_million=None, rented_per_million=None))
+        for workload in design.workloads
     )
     return replace(design, bill=unpriced_bill(design.bill), cost=None, owned=(), workloads=tuple(answers))
 

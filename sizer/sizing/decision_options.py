@@ -54,8 +54,8 @@ def as_built(
 
 def on_sale_today(result: SizingResult, catalog: Catalog) -> DecisionOption | None:
     """What :func:`sold_today` gives of an answer with the stored calibration, built as :func:`as_built` says."""
-    found = sold_today(result.request, result.design, catalog) if result.newer is None else result.newer.value
-    return None if found is None else as_built(found.request, found.design, catalog) or found
+    option = sold_today(result.request, result.design, catalog) if result.newer is None else result.newer.value
+    return None if option is None else as_built(option.request, option.design, catalog) or option
 
 
 def sold_today(
@@ -72,10 +72,10 @@ def sold_today(
     works = request.workload
     if not can_be_bought(design, catalog, day):
         works = tuple(
-            one.workload.model_copy(update={"target": Target(samples_per_s=float(one.throughput.low))})
-            if one.workload.target.gpus_busy is not None
-            else one.workload
-            for one in design.workloads
+            workload.workload.model_copy(update={"target": Target(samples_per_s=float(workload.throughput.low))})
+            if workload.workload.target.gpus_busy is not None
+            else workload.workload
+            for workload in design.workloads
         )
     means_parts = any(work.target.gpus_busy is not None for work in works) or request.team is not None
     has_parts = request.existing.servers or request.stated_storage
@@ -114,7 +114,7 @@ def _of_all_parts(asked: Platforms) -> Platforms:
 def can_be_bought(design: DesignAnswer, catalog: Catalog, day: datetime.date | None) -> bool:
     """Whether the servers that a design buys are sold on a day; without a day they are taken to be."""
     parts = (design.platform.server, design.platform.gpu)
-    return day is None or not design.servers_bought or all(is_sold(catalog, one, day) for one in parts)
+    return day is None or not design.servers_bought or all(is_sold(catalog, part, day) for part in parts)
 
 
 def no_less_on_sale(catalog: Catalog, gpu: Gpu, day: datetime.date | None) -> list[Gpu]:

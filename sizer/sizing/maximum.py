@@ -193,36 +193,36 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     """
     request = counts.request
     try:
-        found = most_of_budget(counts, calibration)
+        point = most_of_budget(counts, calibration)
     except InfeasibleError as error:
         return f" Slower targets do not help: {error}."
-    if found is None:
+    if point is None:
         return ""
-    evaluated, rows = counts.evaluated, rows_of(counts.evaluated, found)
+    evaluated, rows = counts.evaluated, rows_of(counts.evaluated, point)
     if not rows.size:  # one server with a number of cards of its own, which the search of the target leaves out
         every = with_tiers(platforms(counts.catalog, request, alone=True), evaluated.works, request, counts.catalog)
-        options = [one for one in every if one.server.id == found.server]
-        space = design_space(len(options), 1, found.n_servers)
+        options = [one for one in every if one.server.id == point.server]
+        space = design_space(len(options), 1, point.n_servers)
         evaluated = evaluate_space(request, evaluated.works, options, space, counts.catalog, calibration)
-        rows = rows_of(evaluated, found)
-    rate = f"{significant(found.samples_per_s)} {sample_unit(evaluated.works[0].dnn)}"
+        rows = rows_of(evaluated, point)
+    rate = f"{significant(point.samples_per_s)} {sample_unit(evaluated.works[0].dnn)}"
     if request.workload[0].target.time_to_train_s is not None:  # told as it was asked
         rate += f", which trains in about {duration(float(evaluated.time_at(rows, request.confidence).min()))}"
     return (
-        f" The most that the budget buys at {probability_text(request.confidence)} confidence is {found.n_servers} × "
-        f"{found.server_name} ({found.n_gpus} × {found.gpu_name}) with {found.storage_name}: {rate}. It meets the "
+        f" The most that the budget buys at {probability_text(request.confidence)} confidence is {point.n_servers} × "
+        f"{point.server_name} ({point.n_gpus} × {point.gpu_name}) with {point.storage_name}: {rate}. It meets the "
         f"target with {probability_text(float(evaluated.probability[rows].max()))} confidence."
     )
 
 
-def rows_of(evaluated: EvaluatedSpace, found: LimitDesign) -> Ints:
+def rows_of(evaluated: EvaluatedSpace, point: LimitDesign) -> Ints:
     """Rows of a space that are a design, over any fabric and with any drives."""
     alike = [
-        (one.server.id, one.gpu.id, one.storage.id, one.gpus_per_server * found.n_servers, _memory_id(one))
-        == (found.server, found.gpu, found.storage, found.n_gpus, found.host_memory)
+        (one.server.id, one.gpu.id, one.storage.id, one.gpus_per_server * point.n_servers, _memory_id(one))
+        == (point.server, point.gpu, point.storage, point.n_gpus, point.host_memory)
         for one in evaluated.platforms
     ]
-    return np.flatnonzero(np.outer(alike, evaluated.space.sizes == found.n_servers))
+    return np.flatnonzero(np.outer(alike, evaluated.space.sizes == point.n_servers))
 
 
 def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
@@ -347,26 +347,26 @@ class _MaximumSearch:
         """Highest rate of all designs within the limits; None where none runs within them. [samples/s]"""
         return self._highest()
 
-    def runner_up(self, found: LimitDesign) -> LimitDesign | None:
+    def runner_up(self, point: LimitDesign) -> LimitDesign | None:
         """Fastest design within the limits of another technology than one, or one nearly as fast.
 
         Where all are of the same cooling and kind of processors, on any other platform; None where there is none.
         """
-        like = next(one for one in self.options if one.server.id == found.server and one.gpu.id == found.gpu)
+        like = next(one for one in self.options if one.server.id == point.server and one.gpu.id == point.gpu)
         for without in (
-            {one.key for one in self.options if one.technology == like.technology},
-            {(*like.key[:2], found.storage)},
+            {option.key for option in self.options if option.technology == like.technology},
+            {(*like.key[:2], point.storage)},
         ):
             if (highest := self._highest(without)) is not None:
                 return self._near(highest, without)
         return None
 
-    def cheaper(self, found: LimitDesign) -> LimitDesign | None:
+    def cheaper(self, limit_design: LimitDesign) -> LimitDesign | None:
         """The cheapest design that is nearly as fast as one; None where it does not cost clearly less."""
-        counts = self.counts(_NEARLY * found.samples_per_s)
+        counts = self.counts(_NEARLY * limit_design.samples_per_s)
         row = least_row(counts, SizeLimit.BUDGET)
         point = None if row is None else self.point(counts, row)
-        most = _CLEARLY_LESS * _amount(found, SizeLimit.BUDGET)
+        most = _CLEARLY_LESS * _amount(limit_design, SizeLimit.BUDGET)
         # Nothing costs less than what is there.
         return None if point is None or not most or _amount(point, SizeLimit.BUDGET) > most else point
 

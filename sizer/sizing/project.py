@@ -118,8 +118,8 @@ def requoted(result: SizingResult, quote: Quote, catalog: Catalog) -> SizingResu
     request, book = result.request.model_copy(update={"quote": quote}), prices_for(result.request, catalog)
     design = _design(result.design, request, catalog, book, is_documented=True)
     platforms = tuple(
-        design if one is result.design else _design(one, request, catalog, book, is_documented=False)
-        for one in result.platforms
+        design if platform is result.design else _design(platform, request, catalog, book, is_documented=False)
+        for platform in result.platforms
     )
     single = next(
         (new for old, new in zip(result.platforms, platforms, strict=True) if old is result.verdict.single), None
@@ -152,7 +152,7 @@ def _design(
         design.workloads,
         is_documented=is_documented,
     )
-    others = [one for one in design.warnings if not isinstance(one, BudgetOfPricedLines)]
+    others = [warning for warning in design.warnings if not isinstance(warning, BudgetOfPricedLines)]
     return replace(
         design,
         bill=money.bill,

@@ -86,7 +86,7 @@ def search(
     """
     works = resolved(request, catalog, calibration)
     options = options_of(request, works, catalog, calibration)
-    options = options if only is None else tuple(one for one in options if one.key == only)
+    options = options if only is None else tuple(option for option in options if option.key == only)
     first = design_space(len(options), 1, most or most_servers(request))
     evaluated = evaluate_space(request, works, options, first, catalog, calibration)
     for _ in range(_MOST_RAISED if most is None else 0):
@@ -192,12 +192,12 @@ def _small_error_text(request: SizingRequest, counts: PartCounts, design: Design
 def rental_of_run(counts: PartCounts, design: DesignAnswer) -> RunRental | None:
     """What one run of all trainings costs to rent, each with as many GPUs and for as long as in the design."""
     request = counts.request
-    if request.team is not None or any(one.time is None or one.is_inference for one in design.workloads):
+    if request.team is not None or any(workload.time is None or workload.is_inference for workload in design.workloads):
         return None
     hours = [
-        design.gpus_at_work(one) * float(one.time.total_s.value) / units.HOUR_S
-        for one in design.workloads
-        if one.time is not None and one.rate_is_predicted
+        design.gpus_at_work(workload) * float(workload.time.total_s.value) / units.HOUR_S
+        for workload in design.workloads
+        if workload.time is not None and workload.rate_is_predicted
     ]
     if len(hours) < len(design.workloads):
         return None

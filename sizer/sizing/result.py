@@ -365,7 +365,7 @@ class WorkloadAnswer(WorkloadFigures):
     @property
     def rate_is_predicted(self) -> bool:
         """Whether a GPU of the platform's generation was measured."""
-        return all(one.kind is not FitNote.GENERATION_NOT_MEASURED for one in self.unmeasured)
+        return all(reason.kind is not FitNote.GENERATION_NOT_MEASURED for reason in self.unmeasured)
 
     @property
     def required_bytes_per_s(self) -> float | None:
@@ -495,15 +495,15 @@ class DesignAnswer:
         Several workloads take turns.
         """
         shares = []
-        for one in self.workloads:
-            if one.required_samples_per_s is None or one.kind.is_laid_out:
+        for workload in self.workloads:
+            if workload.required_samples_per_s is None or workload.kind.is_laid_out:
                 return None
-            low = next((float(stage.capacity.low) for stage in one.stages if stage.key == "gpu"), 0.0)
+            low = next((float(stage.capacity.low) for stage in workload.stages if stage.key == "gpu"), 0.0)
             # What several cards divide, one may not hold.
-            holds = one.memory.state_bytes * self.n_gpus <= _STATE_SHARE * one.memory.memory_bytes
-            if not low > 0 or not (holds or one.memory.sharding is Sharding.NONE):
+            holds = workload.memory.state_bytes * self.n_gpus <= _STATE_SHARE * workload.memory.memory_bytes
+            if not low > 0 or not (holds or workload.memory.sharding is Sharding.NONE):
                 return None
-            shares.append(one.required_samples_per_s * self.n_gpus / low)
+            shares.append(workload.required_samples_per_s * self.n_gpus / low)
         return sum(shares)
 
     @property
@@ -520,7 +520,7 @@ class DesignAnswer:
     @property
     def budget_check(self) -> DesignCheck | None:
         """Whether the budget is kept; None where there is none."""
-        return next((one for one in self.checks if one.kind is CheckKind.BUDGET), None)
+        return next((check for check in self.checks if check.kind is CheckKind.BUDGET), None)
 
     @property
     def late(self) -> tuple[WorkloadAnswer, ...]:

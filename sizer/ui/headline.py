@@ -237,7 +237,7 @@ def sentences(result: SizingResult, *, is_customer_mode: bool) -> Iterator[str]:
         if even_odds_text(design):
             yield even_odds_text(design)
         for answer in design.late:
-            yield from (f"This holds {one.text}." for one in conditions(design, answer))
+            yield from (f"This holds {condition.text}." for condition in conditions(design, answer))
     if existing := existing_text(design.existing, design.plan):
         yield existing
     yield from maximum_sentences(result, with_amounts=with_amounts)[:1]

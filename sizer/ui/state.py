@@ -126,11 +126,11 @@ def _printed(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome: 
     if sized.result is None:
         return sized
     try:
-        found = sized.result if request.quote == Quote() else requoted(sized.result, request.quote, _parts)
+        result = sized.result if request.quote == Quote() else requoted(sized.result, request.quote, _parts)
     except RequestError as error:
         return SizingOutcome(None, refused=str(error))
     names = {"title": request.title, "customer": request.customer}
-    return SizingOutcome(replace(found, request=found.request.model_copy(update=names)))
+    return SizingOutcome(replace(result, request=result.request.model_copy(update=names)))
 
 
 def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:

@@ -101,7 +101,7 @@ def _kept_in_use(catalog: Catalog, request: SizingRequest) -> set[str | None]:
     servers = [catalog.servers[name] for name in request.existing.servers]
     gpus = [catalog.gpus[name] for server in servers for name in server.gpus]
     there = {*request.existing.servers, *request.existing.storage_nodes}
-    return {*there, *(one.id for one in gpus), *(one.generation for one in gpus)}
+    return {*there, *(gpu.id for gpu in gpus), *(gpu.generation for gpu in gpus)}
 
 
 def most_of_kind(catalog: Catalog, request: SizingRequest, server: Server) -> float:

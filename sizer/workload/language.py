@@ -202,7 +202,7 @@ def in_tokens(
     filled_share = 1.0 if work.packing or document is None else document / sequence
     _check_length(work, place, batch, sequence, filled_share)
     is_custom = not isinstance(work.dnn, str)
-    found = LanguageWork(
+    language_work = LanguageWork(
         dnn.name if is_custom else dnn.id,
         dnn.transformer if is_custom else None,
         dnn.parameters.value,
@@ -235,7 +235,7 @@ def in_tokens(
         changed["sample_bytes"] = _stored_token_bytes(work, place)
     if work.target.tokens_per_s is not None:
         changed["target"] = Target(samples_per_s=work.target.tokens_per_s)
-    return work.model_copy(update=changed), found
+    return work.model_copy(update=changed), language_work
 
 
 def _of_documents(work: Workload, dataset: CustomDataset) -> Workload:

@@ -59,10 +59,10 @@ def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
         ]
         before = before | {"workload": works}
         if all(told):
-            phrases = (one for one in reading.phrases if not one.meaning.startswith(_ASSUMED_TARGET))
+            phrases = (phrase for phrase in reading.phrases if not phrase.meaning.startswith(_ASSUMED_TARGET))
             reading = replace(reading, phrases=tuple(phrases))
     request = _merged(before, changes)
-    questions = tuple(one for one in reading.questions if one.about not in _MISSING)
+    questions = tuple(question for question in reading.questions if question.about not in _MISSING)
     if not questions:
         try:
             SizingRequest.from_dict(request, "sentence")
@@ -80,5 +80,5 @@ def _merged(before: Any, changes: Any) -> Any:
     if isinstance(before, list) and isinstance(changes, list) and all(isinstance(one, Mapping) for one in changes):
         pairs = range(max(len(before), len(changes)))
         old, new = (dict(enumerate(one)) for one in (before, changes))
-        return [_merged(old.get(place, {}), new.get(place, {})) for place in pairs]
+        return [_merged(old.get(pair, {}), new.get(pair, {})) for pair in pairs]
     return changes

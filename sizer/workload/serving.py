@@ -342,7 +342,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
         rate *= DAY_HOURS / work.night_hours
     if work.prefix_cached is None and use.prefix_cached:
         defaults.append((DefaultKind.PREFIX_CACHED, use.prefix_cached))
-    found = ServingWork(
+    serving_work = ServingWork(
         model=dnn.name,
         model_id=dnn.id,
         shape=shape,
@@ -391,7 +391,7 @@ def in_requests(work: Workload, dnn: Dnn, place: str, confidence: float) -> tupl
             "input_bytes": dnn.input_bytes.model_copy(update={"value": sample}),
         }
     )
-    return work.model_copy(update=changed), of_request, found
+    return work.model_copy(update=changed), of_request, serving_work
 
 
 @dataclass(frozen=True)

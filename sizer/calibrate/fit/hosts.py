@@ -348,9 +348,9 @@ def stack_scatter(rows: tuple[Observation, ...], catalog: Catalog, residuals: di
     scatter counts beside that of a printed row, which weighs as much as _PRIOR_RUNS runs.
     """
     by_stack: dict[str, list[tuple[float, float]]] = {}
-    for one in host_rows(rows, catalog):
-        if not one.is_bound:
-            by_stack.setdefault(one.task.stack, []).append((residuals[one.row.id], row_log_sd(one.row)))
+    for host_row in host_rows(rows, catalog):
+        if not host_row.is_bound:
+            by_stack.setdefault(host_row.task.stack, []).append((residuals[host_row.row.id], row_log_sd(host_row.row)))
     return {stack: _scatter(found) for stack, found in by_stack.items()}
 
 

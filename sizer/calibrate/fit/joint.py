@@ -259,9 +259,9 @@ def epochs_block(recipe: Recipe) -> FitBlock:
 def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
     """Start-up and evaluations of the public runs, from their times, epochs and rates."""
     runs = public_runs(rows, catalog)
-    named = (one.row.dnn for one in runs)
+    named = (run.row.dnn for run in runs)
     samples: list[list[Effect]] = [[] if dnn in _WHOLE_SETS else [(2, f"epoch-samples:{dnn}", 1.0)] for dnn in named]
-    steady_s = np.array([one.epochs * one.n_samples / one.samples_per_s for one in runs])
+    steady_s = np.array([run.epochs * run.n_samples / run.samples_per_s for run in runs])
 
     def law(terms: Floats) -> tuple[Floats, Floats]:
         start, share, used = np.exp(terms[:, 0]), np.exp(terms[:, 1]), steady_s * np.exp(terms[:, 2])
@@ -271,12 +271,12 @@ def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
     return FitBlock(
         effects=[[(0, START_UP, 1.0), (1, EVALUATIONS, 1.0), *own] for own in samples],
         law=law,
-        measured=np.log([one.row.value for one in runs]),
+        measured=np.log([run.row.value for run in runs]),
         n_terms=3,
         sigma=np.nan,
         kind="run",
-        ids=tuple(one.row.id for one in runs),
-        sources=tuple(one.row.source for one in runs),
+        ids=tuple(run.row.id for run in runs),
+        sources=tuple(run.row.source for run in runs),
     )
 
 
@@ -447,12 +447,12 @@ class Unseen:
         for task in RATE_TASKS:
             mine = self.kinds == task
             if mine.any():
-                one = ErrorStatistics.of(self.errors[mine], sd[mine])
+                statistics = ErrorStatistics.of(self.errors[mine], sd[mine])
                 found[task] = {
-                    "rows": one.rows,
-                    "median_error": one.median,
-                    "p90_error": one.p90,
-                    "coverage": one.coverage,
+                    "rows": statistics.rows,
+                    "median_error": statistics.median,
+                    "p90_error": statistics.p90,
+                    "coverage": statistics.coverage,
                 }
         return found
 
@@ -489,16 +489,16 @@ class AllReduce:
 
     def effects(self) -> tuple[Effect, ...]:
         """Parameters that its rate depends on."""
-        found: list[Effect] = []
+        effects: list[Effect] = []
         if self.n_gpus_per_server > 1:
-            found.append((INTRA, f"intra:{self.intra_link}", 1.0))
+            effects.append((INTRA, f"intra:{self.intra_link}", 1.0))
         if self.n_servers > 1:
-            found += [
+            effects += [
                 (INTER, f"inter:{self.inter_link.partition('/')[2]}", 1.0),
                 (INTER, f"inter-link:{self.inter_link}", 1.0),
                 (INTER, f"inter-site:{self.row.source}", 1.0),
             ]
-        return tuple(found)
+        return tuple(effects)
 
     def log_printed(self, terms: Floats) -> Floats:
         """Logarithm of the printed quantity, shape (...) for terms of shape (..., k)."""
@@ -600,7 +600,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     if len(cases) < 2 * len(TERM_NAMES):
         raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(excluded_rates)} excluded")
     all_reduces, excluded_bandwidths = usable_all_reduces(rows, catalog.links)
-    recipes = [one for one in catalog.recipes.values() if one.points and catalog.dnns[one.dnn].era is None]
+    recipes = [recipe for recipe in catalog.recipes.values() if recipe.points and catalog.dnns[recipe.dnn].era is None]
     fit = fit_joint(
         [
             *rate_blocks(cases),
@@ -624,7 +624,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         if case.row.batch_per_gpu is not None:
             key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
             batches.setdefault(key, []).append(case.batch_per_gpu)
-    found = Calibration(
+    calibration = Calibration(
         digest=observations_digest(rows),
         fit=effects,
         scatter_log_sd=fit.scatter_log_sd,
@@ -633,7 +633,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces), *speedups]),
         rates_of=dict(Counter(_combination(case.levels) for case in cases)),
         rates_with_batch=_rates_with_batch(cases, catalog),
-        host_used=frozenset(one.row.id for one in host_rows(rows, catalog) if not one.is_bound),
+        host_used=frozenset(host_row.row.id for host_row in host_rows(rows, catalog) if not host_row.is_bound),
         host_log_sd=stack_scatter(rows, catalog, residuals),
         cache_positions=cache_positions(rows, position),
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
@@ -643,7 +643,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         excluded={**excluded_rates, **excluded_bandwidths},
         unseen_sources=unseen.by_task(),
     )
-    return found, fit
+    return calibration, fit
 
 
 def _rates_with_batch(cases: tuple[RateCase, ...], catalog: Catalog) -> dict[str, int]:

@@ -424,7 +424,7 @@ def stack_worths(
     fit, generation = calibration.fit, gpu.generation
     mine = _effects(stacks[chosen], generation, is_lora)
     flags = {name: tuple(software_flags(stack, precision, gpu).items()) for name, stack in stacks.items()}
-    steps = {} if inputs is None else {one: _step(inputs, calibration, dict(one)) for one in set(flags.values())}
+    steps = {} if inputs is None else {flag: _step(inputs, calibration, dict(flag)) for flag in set(flags.values())}
 
     def worth(name: str) -> StackWorth:
         theirs = _effects(stacks[name], generation, is_lora)
@@ -580,10 +580,10 @@ class GroupAccuracy:
     errors: engine.ErrorStatistics
 
 
-def is_same_model(one: LanguageCase, case: LanguageCase) -> bool:
+def is_same_model(language_case: LanguageCase, case: LanguageCase) -> bool:
     """Whether a run trained the model of a case, whole: some publish a few layers of a model under its name."""
-    return one.row.model.lower() == case.row.model.lower() and all(
-        one.shape[name] == case.shape[name] for name in ("layers", "hidden")
+    return language_case.row.model.lower() == case.row.model.lower() and all(
+        language_case.shape[name] == case.shape[name] for name in ("layers", "hidden")
     )
 
 

@@ -356,15 +356,15 @@ def _from_row(
 
 def _size_named(name: str) -> float | None:
     """G parameters that a model's name states, as "llama-13b" does."""
-    found = re.search(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
-    return float(found[1]) if found and float(found[1]) > 0 else None
+    match = re.search(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
+    return float(match[1]) if match and float(match[1]) > 0 else None
 
 
 def _active_named(name: str) -> float | None:
     """G parameters used by a token, of a mixture, as "30b-a3b" states them or as known."""
-    found = re.search(r"a([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
-    if found and float(found[1]) > 0:
-        return float(found[1])
+    match = re.search(r"a([0-9]+(?:\.[0-9]+)?)b(?![a-z])", name)
+    if match and float(match[1]) > 0:
+        return float(match[1])
     return next((active for start, active in _stated_models()["active"].items() if name.startswith(start)), None)
 
 
@@ -809,12 +809,12 @@ def _nic_gbit(row: LanguageRow, gpu: Gpu) -> float:
     """Line rate of the network of one GPU, as the text says it; else that of the usual adapter. [Gbit/s]"""
     text = row.network.lower().replace("gb/sec", "gb/s").replace("gbps", "gb/s")
     a_node = row.gpus_per_node or 8.0
-    if found := re.search(r"([0-9]+) ?gb/s per gpu", text):
-        return float(found[1])
-    if found := re.search(r"([0-9]+)x[^;,]*?([0-9]{2,3}) ?gb/s per node", text):
-        return float(found[1]) * float(found[2]) / a_node
-    if found := re.search(r"([0-9]+) gb/s per node", text):
-        return float(found[1]) / a_node
+    if match := re.search(r"([0-9]+) ?gb/s per gpu", text):
+        return float(match[1])
+    if match := re.search(r"([0-9]+)x[^;,]*?([0-9]{2,3}) ?gb/s per node", text):
+        return float(match[1]) * float(match[2]) / a_node
+    if match := re.search(r"([0-9]+) gb/s per node", text):
+        return float(match[1]) / a_node
     if "omni-path" in text:
         return 400.0 / a_node
     pairs = [float(n) * float(rate) for n, rate in re.findall(r"([0-9]+)x [^;,]*?([0-9]{3}) ?gb/s", text)]
@@ -1011,7 +1011,7 @@ def runtimes(cases: Sequence[LanguageCase]) -> step.Runtime:
     def column(name: str) -> Floats:
         return np.array([case.runtime[name] for case in cases], dtype=float)
 
-    numbers = {one.name: column(one.name) for one in fields(step.Runtime) if one.name != "is_allocated"}
+    numbers = {field.name: column(field.name) for field in fields(step.Runtime) if field.name != "is_allocated"}
     return step.Runtime(is_allocated=column("is_allocated") > 0, **numbers)
 
 
@@ -1021,8 +1021,8 @@ def arrays(cases: Sequence[LanguageCase]) -> tuple[step.Shapes, step.Layouts, st
     def column(of: str, name: str) -> Floats:
         return np.array([getattr(case, of)[name] for case in cases], dtype=float)
 
-    shapes = step.Shapes(**{one.name: column("shape", one.name) for one in fields(step.Shapes)})
-    names = [one.name for one in fields(step.Layouts)]
+    shapes = step.Shapes(**{field.name: column("shape", field.name) for field in fields(step.Shapes)})
+    names = [field.name for field in fields(step.Layouts)]
     flags = {name: column("layout", name) > 0 for name in names if name.startswith("is_")}
     numbers = {name: column("layout", name) for name in names if name not in flags}
     layouts = step.Layouts(**numbers, **flags)  # type: ignore[arg-type]  # numbers and flags are both arrays of one length

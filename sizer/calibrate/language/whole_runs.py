@@ -191,23 +191,23 @@ def _priors() -> tuple[Floats, Floats]:
 
 def _problem(predicted: dict[str, Estimate], catalog: Catalog) -> _Problem:
     rows = _fitted_rows()
-    families = sorted({one.family for one in rows})
-    days = [predicted[one.id] for one in rows]
-    gpus = [catalog.gpus[one.gpu] for one in rows]
+    families = sorted({row.family for row in rows})
+    days = [predicted[row.id] for row in rows]
+    gpus = [catalog.gpus[row.gpu] for row in rows]
     facts = [
         _facts(gpu, one.shape.experts > 1, one.software, one.year, catalog) for one, gpu in zip(rows, gpus, strict=True)
     ]
     return _Problem(
         np.log([one.days / float(estimate.value) for one, estimate in zip(rows, days, strict=True)]),
         np.array([float(estimate.log_sd) for estimate in days]),
-        np.array([_row(one) for one in facts]),
-        np.array([[float(one.family == name) for name in families] for one in rows]),
+        np.array([_row(fact) for fact in facts]),
+        np.array([[float(row.family == name) for name in families] for row in rows]),
         frozenset(gpu.generation for gpu in gpus),
     )
 
 
 def _fitted_rows() -> list[WholeTraining]:
-    return [one for one in load_trainings() if one.role == "calibration"]
+    return [load_training for load_training in load_trainings() if load_training.role == "calibration"]
 
 
 def n_fitted_trainings() -> int:
@@ -259,7 +259,7 @@ def save_predicted(tokens_per_s: Callable[[WholeTraining], Estimate], catalog: C
 
     ``tokens_per_s``: rate of a training over its days, with the software that is taken where none is named. [tokens/s]
     """
-    rates = {one.id: (one.tokens, tokens_per_s(one)) for one in load_trainings()}
+    rates = {training.id: (training.tokens, tokens_per_s(training)) for training in load_trainings()}
     days = {
         name: [round(tokens / float(rate.value) / DAY_S, 4), round(float(rate.log_sd), 4)]
         for name, (tokens, rate) in rates.items()
@@ -336,7 +336,7 @@ def validate_trainings(
 
     ``known``: runs whose models lend their shapes. ``tokens_per_s``: as of :func:`save_predicted`.
     """
-    days_of = {one.id: one.days for one in load_trainings()}
+    days_of = {load_training.id: load_training.days for load_training in load_trainings()}
     lending, names = lending_rows(known), ModelNames(catalog, known)
     found = []
     for row in rows:

@@ -98,8 +98,8 @@ def link_named(written: str, accelerator: str) -> str:
     """Link between the GPUs of a server as the fits have it; where no wording tells it, that of their board."""
     # Form of an accelerator's board as the catalogue has it, without its generation, or as its name says it.
     known = sourced_accelerators().get(accelerator)
-    found = _BOARD.search(accelerator)
-    text, form = written.strip().lower(), known.form_factor.rstrip("0123456789") if known else found[0] if found else ""
+    match = _BOARD.search(accelerator)
+    text, form = written.strip().lower(), known.form_factor.rstrip("0123456789") if known else match[0] if match else ""
     if "xgmi" in text or "infinity" in text:
         return "xgmi"
     if "bridge" in text or ("nvlink" in text and form == "pcie"):

@@ -145,7 +145,7 @@ def training_parts(case: Training) -> Parts:
 
 
 def _law(parts: Sequence[Parts], n_parts: int) -> engine.Law:
-    return engine.sum_of_parts(np.array([one.constants for one in parts]).reshape(-1, n_parts))
+    return engine.sum_of_parts(np.array([part.constants for part in parts]).reshape(-1, n_parts))
 
 
 # Seconds of a step, and of a training.
@@ -281,8 +281,8 @@ def _errors(
 
 def _figures(checks: Sequence[engine.ErrorStatistics]) -> tuple[engine.AccuracyTarget, ...]:
     """Measures of accuracy: rates and times in sample, with systems left out, and with the newest round left out."""
-    n = sum(one.rows for one in checks)
-    shares = [one.coverage for one in checks]
+    n = sum(check.rows for check in checks)
+    shares = [check.coverage for check in checks]
     return (
         *(
             engine.AccuracyTarget(m, one.median, 0.0, most, one.rows)
@@ -290,7 +290,7 @@ def _figures(checks: Sequence[engine.ErrorStatistics]) -> tuple[engine.AccuracyT
         ),
         engine.AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
         engine.AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
-        engine.AccuracyTarget("modern-largest-bias", max(abs(one.bias) for one in checks), 0.0, _BIAS, n),
+        engine.AccuracyTarget("modern-largest-bias", max(abs(check.bias) for check in checks), 0.0, _BIAS, n),
     )
 
 

@@ -159,7 +159,7 @@ class _Errors:
     def left_out(self, model: FittedModel[Printed], group: str) -> tuple[Floats, Floats]:
         """Errors of all rows, each by a fit that has not seen its group."""
         mine = np.array([levels_of(one.deployment)[group] for one in self.printed])
-        fitted = np.array([levels_of(one.deployment)[group] for one in model.cases])
+        fitted = np.array([levels_of(case.deployment)[group] for case in model.cases])
         errors, variance = np.zeros(len(mine)), np.zeros(len(mine))
         for name in dict.fromkeys(mine[~self.tuned].tolist()):
             here = mine == name
@@ -194,7 +194,7 @@ def digest_of_rows(cases: Sequence[ServingCase]) -> str:
     names = [tuple(SERVING.effects(one)) for one in printed_of(cases)[0]]
     table = ServingPoints.make([case.deployment for case in cases], input_tokens=1.0, output_tokens=1.0).table
     return digest_of(
-        (digest_of_files(*shipped_paths()), sorted({str(one) for one in names})), list(vars(table).values())
+        (digest_of_files(*shipped_paths()), sorted({str(name) for name in names})), list(vars(table).values())
     )
 
 
@@ -233,7 +233,7 @@ def _closed_loop(errors: _Errors, tests: dict[str, tuple[Floats, Floats]], fit: 
 
 def _after_one(errors: _Errors, model: FittedModel[Printed]) -> tuple[AccuracyTarget, ...]:
     """Rates of cells left out, after one of a middle load was measured, at half to twice this load of its layout."""
-    fitted = np.array([levels_of(one.deployment)["cell"] for one in model.cases])
+    fitted = np.array([levels_of(case.deployment)["cell"] for case in model.cases])
     series: dict[str, dict[object, list[int]]] = {}
     for place in np.flatnonzero(errors.where(ServingTime.REQUEST)).tolist():
         one = errors.printed[place]
@@ -262,7 +262,7 @@ def _after_one(errors: _Errors, model: FittedModel[Printed]) -> tuple[AccuracyTa
 def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[AccuracyTarget, ...]:
     """Rates of MLPerf's scenarios by a fit without any of its rows, and by fits with every other system."""
     of_mlperf = {case.row.row_id for case in cases if case.row.kind == MLPERF}
-    tuned = np.array([one.row_id in of_mlperf for one in model.cases])
+    tuned = np.array([case.row_id in of_mlperf for case in model.cases])
     some = [case for case in cases if case.row.kind == MLPERF]
     unfitted = _rate_errors(some, without(model, tuned))
     found, biases = [], []
@@ -278,7 +278,7 @@ def _mlperf(cases: Sequence[ServingCase], model: FittedModel[Printed]) -> tuple[
     row_half = dict(zip((case.row.row_id for case in some), half, strict=True))
     errors = np.zeros(len(some))
     for number in (0, 1):
-        out = np.array([row_half.get(one.row_id) == number for one in model.cases])
+        out = np.array([row_half.get(case.row_id) == number for case in model.cases])
         here = half == number
         fit = without(model, out)
         errors[here] = _rate_errors([case for case, is_here in zip(some, here, strict=True) if is_here], fit)
@@ -297,10 +297,10 @@ def _memory(catalog: Catalog) -> tuple[AccuracyTarget, ...]:
         model = model_of(catalog.dnns[fact.model])
         if isinstance(model, CalibrationNote):
             raise CalibrationError(f"{fact.row_id}: {fact.model} has no shape in the catalogue")
-        one = Deployment(
+        deployment = Deployment(
             model, catalog.gpus[fact.gpu], fact.engine, fact.weight_precision, fact.kv_precision, tensor=fact.tensor
         )
-        points = ServingPoints.make([one], input_tokens=fact.input_tokens, output_tokens=fact.output_tokens)
+        points = ServingPoints.make([deployment], input_tokens=fact.input_tokens, output_tokens=fact.output_tokens)
         room = float(points.room[0])
         right.append((room >= 1) == fact.loads)
         if fact.most_concurrent:

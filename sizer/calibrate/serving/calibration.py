@@ -68,38 +68,38 @@ def unseen(name: str) -> Prior:
     return replace(found, sd=max(found.sd, _UNSEEN_SD.get(kind_of(name), 0.0)))
 
 
-def levels_of(one: Deployment) -> dict[str, str]:
+def levels_of(deployment: Deployment) -> dict[str, str]:
     """Names of the groups of a deployment that share an effect."""
-    engine, generation = one.engine or "unnamed", one.gpu.generation or one.gpu.id
-    tuned = f"{one.tuning}/{generation}" if one.is_tuned else ""
+    engine, generation = deployment.engine or "unnamed", deployment.gpu.generation or deployment.gpu.id
+    tuned = f"{deployment.tuning}/{generation}" if deployment.is_tuned else ""
     return {
         "engine": engine,
-        "weights": one.weights,
-        "format": "widened" if one.is_widened else one.computed_in,
-        "gpu": one.gpu.id,
-        "family": one.model.family,
-        "model": one.model.id,
-        "precision": f"{one.weights}/{generation}",
+        "weights": deployment.weights,
+        "format": "widened" if deployment.is_widened else deployment.computed_in,
+        "gpu": deployment.gpu.id,
+        "family": deployment.model.family,
+        "model": deployment.model.id,
+        "precision": f"{deployment.weights}/{generation}",
         "engine_generation": f"{engine}/{generation}",
-        "vendor": "" if one.is_tuned or one.gpu.vendor == FITTED_VENDOR else one.gpu.vendor,
+        "vendor": "" if deployment.is_tuned or deployment.gpu.vendor == FITTED_VENDOR else deployment.gpu.vendor,
         "tuned": tuned,
-        "tuned_model": tuned and f"{one.model.id}/{tuned}",
-        "cell": f"{one.model.id}/{engine}/{one.gpu.id}/{one.weights}",
+        "tuned_model": tuned and f"{deployment.model.id}/{tuned}",
+        "cell": f"{deployment.model.id}/{engine}/{deployment.gpu.id}/{deployment.weights}",
     }
 
 
 @lru_cache(maxsize=50_000)
-def effects_of(one: Deployment) -> tuple[Effect, ...]:
+def effects_of(deployment: Deployment) -> tuple[Effect, ...]:
     """Factors of a deployment, and the effects of its levels.
 
     Of an engine that is not named, those of engines are unknown: the prediction is that of their population.
     """
-    levels = levels_of(one)
+    levels = levels_of(deployment)
     factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
     pairs = (name.split("/") for name in priors("serving-effects"))
     found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in pairs if levels[level]]
     # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
-    months = 0.0 if one.is_tuned else max(one.month - EPOCH_MONTH, _FIRST_MONTHS)
+    months = 0.0 if deployment.is_tuned else max(deployment.month - EPOCH_MONTH, _FIRST_MONTHS)
     return (*factors, *found, (_PLACE[TIME], "drift:month", months))
 
 
@@ -208,17 +208,17 @@ def scatter_of(points: ServingPoints) -> Floats:
     """Scatter of measured times of tokens beyond that of every one, shape (n,)."""
     of_deployment = [
         (
-            _MIXTURE_SD * one.model.is_mixture,
-            _KERNEL_SD * (one.model.family in ("latent", "hybrid")),
-            _APART_SD * (one.prefill is not None),
-            _SPECULATIVE_SD * one.is_speculative,
+            _MIXTURE_SD * deployment.model.is_mixture,
+            _KERNEL_SD * (deployment.model.family in ("latent", "hybrid")),
+            _APART_SD * (deployment.prefill is not None),
+            _SPECULATIVE_SD * deployment.is_speculative,
         )
-        for one in points.deployments
+        for deployment in points.deployments
     ]
     found = np.sqrt((np.array(of_deployment).reshape(-1, 4) ** 2).sum(axis=1))
     loaded = {"dense": _LOADED_SD, "mixture": _LOADED_MIXTURE_SD}
-    most = np.array([loaded.get(one.model.family, 0.0) for one in points.deployments])
-    groups = np.array([one.data for one in points.deployments])
+    most = np.array([loaded.get(deployment.model.family, 0.0) for deployment in points.deployments])
+    groups = np.array([deployment.data for deployment in points.deployments])
     share = np.log2(np.maximum(points.concurrency / groups[points.of] / _LOADED[0], 1.0)) / np.log2(
         _LOADED[1] / _LOADED[0]
     )
@@ -417,7 +417,7 @@ class ServingCalibration:
                 if known is not None:
                     shared[row, some] = np.einsum("nt,ntm->nm", slopes[quantity], known[whose])
         scatter = _scatter(points)
-        tpot_sd, request_sd = (self.fit.interval_sd(one, scatter) for one in variances[:2])
+        tpot_sd, request_sd = (self.fit.interval_sd(variance, scatter) for variance in variances[:2])
         ttft_sd = self.fit.interval_sd(variances[2], np.hypot(scatter, FIRST_SD))
         if self.measured is not None:
             misfit = np.hypot(self.fit.row_sd, scatter)[:, None] * self.measured.misfit_sd
@@ -545,8 +545,8 @@ class ServingCalibration:
         kinds: dict[object, int] = {}
         found: list[tuple[Floats, Floats]] = []
         numbers = []
-        for one in deployments:
-            effects = effects_of(one)
+        for deployment in deployments:
+            effects = effects_of(deployment)
             if effects not in kinds:
                 kinds[effects] = len(found)
                 found.append(self.fit.terms(effects, N_TERMS))
@@ -577,14 +577,14 @@ def _scatter(points: ServingPoints) -> Floats:
     """Scatter of measured times of tokens beyond that of every one, shape (n,): more where no row is as full."""
     context = points.input_tokens + points.output_tokens
     longer = _LONGER_SD * np.log2(np.maximum(context / CALIBRATED_TOKENS, 1.0))
-    fullest = np.array([_fullest(one) for one in points.deployments])[points.of]
+    fullest = np.array([_fullest(deployment) for deployment in points.deployments])[points.of]
     fuller = _FULLER_SD * np.clip(np.log2(np.maximum(points.concurrency / fullest, 1.0)), 0.0, 1.0)
     return np.asarray(np.hypot(scatter_of(points), np.hypot(longer, fuller)))
 
 
 def _alike(points: ServingPoints, others: ServingPoints) -> Floats:
     """Correlation of the misfits of points with those of others, shape (n, others)."""
-    equal = np.array([[one == other for other in others.deployments] for one in points.deployments])
+    equal = np.array([[deployment == other for other in others.deployments] for deployment in points.deployments])
     is_same = equal[points.of][:, others.of]
     for name in ("input_tokens", "output_tokens", "cached_share"):
         is_same &= getattr(points, name)[:, None] == getattr(others, name)

@@ -112,13 +112,13 @@ def _case(row: ServingRow, catalog: Catalog) -> ServingCase | CalibrationNote:
     )
 
 
-def _linked(one: Deployment, catalog: Catalog) -> Deployment:
+def _linked(deployment: Deployment, catalog: Catalog) -> Deployment:
     """A deployment with the links of its ranks: beyond an NVLink domain they go through the network."""
-    domains = (link for link in catalog.gpu_links.values() if one.gpu.form_factor.value in link.form_factors)
+    domains = (link for link in catalog.gpu_links.values() if deployment.gpu.form_factor.value in link.form_factors)
     domain = max((link.domain_gpus.value for link in domains if link.domain_gpus), default=_USUAL_DOMAIN)
-    far = _NIC_BYTES_PER_S if one.tensor * one.data > domain else None
-    prefill = None if one.prefill is None else _linked(one.prefill, catalog)
-    return replace(one, link_bytes_per_s=far, prefill=prefill)
+    far = _NIC_BYTES_PER_S if deployment.tensor * deployment.data > domain else None
+    prefill = None if deployment.prefill is None else _linked(deployment.prefill, catalog)
+    return replace(deployment, link_bytes_per_s=far, prefill=prefill)
 
 
 def _weights(row: ServingRow, gpu: Gpu, guessed: list[str]) -> str:
@@ -322,7 +322,7 @@ def validate_serving(
     predicted = predict(known, calibration) if known else {}
     fitted = {row.row_id: row for row in fitted_rows()}
     place = {id(case): number for number, case in enumerate(known)}
-    found: list[ValidatedRow] = []
+    validated_rows: list[ValidatedRow] = []
     for row, case in zip(rows, cases, strict=True):
         values = published(row)
         reason = case if isinstance(case, CalibrationNote) else None
@@ -340,8 +340,8 @@ def validate_serving(
                 notes = (*extrapolations(case.deployment, calibration), *beyond(case))
                 if not row.calibrates:
                     status = RowStatus(RowUse.EXCLUDED, note(FitNote.FOR_CHECKS_ONLY))
-            found.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, estimate, status, notes))
-    return tuple(found)
+            validated_rows.append(ValidatedRow(row.row_id, _TASK, quantity, row.source, value, estimate, status, notes))
+    return tuple(validated_rows)
 
 
 def published(row: ServingRow) -> dict[str, float]:
@@ -356,13 +356,13 @@ def _is_fitted(row: ServingRow, case: ServingCase, fitted: dict[str, ServingRow]
     return mine is not None and not case.guessed and published(mine) == published(row)
 
 
-def extrapolations(one: Deployment, calibration: ServingCalibration) -> tuple[CalibrationNote, ...]:
+def extrapolations(deployment: Deployment, calibration: ServingCalibration) -> tuple[CalibrationNote, ...]:
     """Where a deployment lies beyond the fitted rows."""
     known = calibration.fit.index
     checks = (
-        (f"time/engine:{one.engine}", note(FitNote.STACK_NOT_MEASURED, one.engine or "engine not named")),
-        (f"time/gpu:{one.gpu.id}", note(FitNote.GPU_PRECISION_NOT_MEASURED, one.gpu.id)),
-        (f"time/model:{one.model.id}", note(FitNote.MODEL_NOT_MEASURED, one.model.id)),
+        (f"time/engine:{deployment.engine}", note(FitNote.STACK_NOT_MEASURED, deployment.engine or "engine not named")),
+        (f"time/gpu:{deployment.gpu.id}", note(FitNote.GPU_PRECISION_NOT_MEASURED, deployment.gpu.id)),
+        (f"time/model:{deployment.model.id}", note(FitNote.MODEL_NOT_MEASURED, deployment.model.id)),
     )
     return tuple(words for name, words in checks if name not in known)
 

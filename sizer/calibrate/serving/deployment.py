@@ -216,7 +216,7 @@ class ServingPoints:
         """
         index = np.arange(len(deployments)) if of is None else np.asarray(of, dtype=np.int64)
         loads = (input_tokens, output_tokens, cached_share, concurrency, *variations)
-        whose, *columns = np.broadcast_arrays(index, *(np.asarray(one, dtype=float) for one in loads))
+        whose, *columns = np.broadcast_arrays(index, *(np.asarray(load, dtype=float) for load in loads))
         return cls(tuple(deployments), whose, *columns)
 
     def __len__(self) -> int:
@@ -224,7 +224,7 @@ class ServingPoints:
 
     def take(self, index: Ints | Bools) -> "ServingPoints":
         """Some of the points, of the same deployments."""
-        columns = [one.name for one in fields(self) if one.name != "deployments"]
+        columns = [field.name for field in fields(self) if field.name != "deployments"]
         return replace(self, **{name: getattr(self, name)[index] for name in columns})
 
     def at_loads(self, concurrency: Floats) -> "ServingPoints":
@@ -240,9 +240,9 @@ class ServingPoints:
     @cached_property
     def fill_table(self) -> replica.Replicas:
         """The replicas that prefill: of their pool, where there is one."""
-        if all(one.prefill is None for one in self.deployments):
+        if all(deployment.prefill is None for deployment in self.deployments):
             return self.table
-        return replicas_of([one.prefill or one for one in self.deployments])
+        return replicas_of([deployment.prefill or deployment for deployment in self.deployments])
 
     @cached_property
     def room(self) -> Floats:
@@ -250,8 +250,8 @@ class ServingPoints:
         kept = np.array(
             [replica.RESERVED_OUTPUT.get(one.engine, replica.USUAL_RESERVED_OUTPUT) for one in self.deployments]
         )
-        pools = np.array([max(one.decode_replicas, 1) for one in self.deployments], dtype=float)
-        beams = np.array([one.beams for one in self.deployments])
+        pools = np.array([max(deployment.decode_replicas, 1) for deployment in self.deployments], dtype=float)
+        beams = np.array([deployment.beams for deployment in self.deployments])
         filled = np.array([replica.FILLED.get(one.engine, replica.USUAL_FILLED) for one in self.deployments])
         found = replica.most_concurrent(
             self.table.take(self.of),
@@ -261,7 +261,7 @@ class ServingPoints:
             (kept * beams)[self.of],
             filled[self.of],
         )
-        running = np.array([one.most_running for one in self.deployments])
+        running = np.array([deployment.most_running for deployment in self.deployments])
         return np.asarray(np.minimum(found, running[self.of]) * pools[self.of])
 
     def load(self) -> Load:
@@ -271,7 +271,7 @@ class ServingPoints:
             name: np.array([getattr(one, name) for one in self.deployments], dtype=float)[self.of] for name in names
         }
         verified = np.array([SPECULATIVE_TOKENS if one.is_speculative else one.beams for one in self.deployments])
-        guessed = np.array([one.is_speculative for one in self.deployments], dtype=float)
+        guessed = np.array([deployment.is_speculative for deployment in self.deployments], dtype=float)
         return Load(
             concurrency=self.concurrency,
             most_concurrent=np.maximum(self.room, 1.0),
@@ -296,11 +296,11 @@ def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
             raise ValueError(f"{missing.values[0]}: {missing.values[1]} is not known")
     models = replica.ServedModels(
         **{
-            part.name: np.array([getattr(one.model, part.name) for one in deployments], dtype=float)
+            part.name: np.array([getattr(deployment.model, part.name) for deployment in deployments], dtype=float)
             for part in fields(replica.ServedModels)
         }
     )
-    machines = np.array([_machine(one) for one in deployments], dtype=float).reshape(-1, 6).T
+    machines = np.array([_machine(deployment) for deployment in deployments], dtype=float).reshape(-1, 6).T
     weights = (
         np.array([replica.weight_bytes_of(one.weights, bool(one.model.is_mixture)) for one in deployments])
         .reshape(-1, 2)
@@ -308,7 +308,7 @@ def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
     )
     element = [replica.CACHE_BYTES[one.cache or _USUAL_CACHE.get(one.weights, "fp8")] for one in deployments]
     names = ("tensor", "data", "pipeline", "adapters", "adapter_rank")
-    tensor, data, *more = ([getattr(one, name) for one in deployments] for name in names)
+    tensor, data, *more = ([getattr(deployment, name) for deployment in deployments] for name in names)
     expert = [one.expert or (one.tensor * one.data if one.data > 1 else 1) for one in deployments]
     narrow, wide = weights
     found = replica.replicas(models, replica.ServingGpus(*machines), tensor, data, expert, narrow, wide, element, *more)
@@ -322,20 +322,20 @@ def replicas_of(deployments: Sequence[Deployment]) -> replica.Replicas:
     )
 
 
-def _machine(one: Deployment) -> tuple[float, ...]:
-    gpu = one.gpu
-    link = one.link_bytes_per_s or link_of(gpu)
+def _machine(deployment: Deployment) -> tuple[float, ...]:
+    gpu = deployment.gpu
+    link = deployment.link_bytes_per_s or link_of(gpu)
     # Clocks under load: large BF16 products on this GPU, where they were measured, against those on a usual one.
     reached = matmul_flop_per_s(gpu, "bf16") / (USUAL_MATMUL_SHARE["bf16"] * gpu.peak_mixed_flop_per_s.value)
     return (
         gpu.memory_bytes.value,
         gpu.memory_bytes_per_s.value if gpu.memory_bytes_per_s else math.nan,
-        reached * (_peak(gpu, one.computed_in) or math.nan),
+        reached * (_peak(gpu, deployment.computed_in) or math.nan),
         reached * gpu.peak_mixed_flop_per_s.value,
         # Of one GPU, which sums nothing over others, no link is asked.
         link or math.inf,
         # Tensor ranks of one of several groups lie inside a server.
-        (link if one.data == 1 or is_through_host(gpu) else link_of(gpu)) or math.inf,
+        (link if deployment.data == 1 or is_through_host(gpu) else link_of(gpu)) or math.inf,
     )
 
 
@@ -396,8 +396,8 @@ def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> 
     for tensor in _TENSOR:
         for data in _DATA:
             if tensor * data <= gpus and work.shape.heads % tensor == 0:
-                found = _deployment(work, gpu, tensor, data, None, catalog)
-                yield from (one for one in found if data == 1 or _has_groups(one))
+                deployments = _deployment(work, gpu, tensor, data, None, catalog)
+                yield from (one for one in deployments if data == 1 or _has_groups(one))
 
 
 def _has_groups(one: Deployment) -> bool:
@@ -467,7 +467,7 @@ def _guessing(catalog: Catalog) -> frozenset[tuple[str, str | None]]:
 @lru_cache(maxsize=4)
 def _latent_on(catalog: Catalog) -> frozenset[tuple[str | None, bool]]:
     """Generations of GPUs, and whether as cards, on which models with latent attention were published in use."""
-    latent = {one.id for one in catalog.dnns.values() if one.transformer and one.transformer.attention == "latent"}
+    latent = {dnn.id for dnn in catalog.dnns.values() if dnn.transformer and dnn.transformer.attention == "latent"}
     ran = (catalog.gpus[row.gpu] for row in fitted_rows() if row.model in latent and row.gpu in catalog.gpus)
     return frozenset((gpu.generation, is_through_host(gpu)) for gpu in ran)
 
@@ -483,12 +483,12 @@ def kernels_are_unknown(work: ServingWork, gpu: Gpu, catalog: Catalog) -> bool:
     return (gpu.generation, is_through_host(gpu)) not in _latent_on(catalog)
 
 
-def is_untried(one: Deployment) -> bool:
+def is_untried(deployment: Deployment) -> bool:
     """Whether weights are widened to BF16 on GPUs of a vendor on which no published run does that.
 
     Kimi K2 in INT4 ran at a fifth of the predicted rate on MI325X (Vultr, March 2026) and MI300X (Metrum AI, 2026).
     """
-    return one.is_widened and one.gpu.vendor != FITTED_VENDOR
+    return deployment.is_widened and deployment.gpu.vendor != FITTED_VENDOR
 
 
 def _cache(work: ServingWork, gpu: Gpu, weights: str, catalog: Catalog) -> str:

@@ -118,11 +118,11 @@ class ServingRow:
     @property
     def month(self) -> float | None:
         """Year x 12 + month - 1 of its date, with the day as a fraction; None without a date."""
-        found = re.match(r"(20[0-9]{2})-([0-9]{2})(?:-([0-9]{2}))?", self.date)
-        if found is None:
+        match = re.match(r"(20[0-9]{2})-([0-9]{2})(?:-([0-9]{2}))?", self.date)
+        if match is None:
             return None
-        day = (int(found[3]) - 1) / 30 if found[3] else 0.5
-        return int(found[1]) * 12 + int(found[2]) - 1 + day
+        day = (int(match[3]) - 1) / 30 if match[3] else 0.5
+        return int(match[1]) * 12 + int(match[2]) - 1 + day
 
 
 def shipped_paths() -> list[Path]:

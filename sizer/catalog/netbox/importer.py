@@ -51,7 +51,7 @@ def link_of(interface_type: str, links: Mapping[str, LinkType]) -> LinkType | No
     if ethernet is None:
         return next((link for link in links.values() if link.netbox_type == interface_type), None)
     rate = 1 if ethernet[1] else int(ethernet[2])
-    return next((one for one in links.values() if not one.is_infiniband and one.gbit_per_s.value == rate), None)
+    return next((link for link in links.values() if not link.is_infiniband and link.gbit_per_s.value == rate), None)
 
 
 class _Part(BaseModel):
@@ -407,7 +407,7 @@ class _Item:
     def _port(
         self, kind: LinkType, use: PortUse, typed_as: str, interfaces: list[Interface], folder: Folder
     ) -> dict[str, Any]:
-        where = self._where(f"interfaces {_span([one.name for one in interfaces])}")
+        where = self._where(f"interfaces {_span([interface.name for interface in interfaces])}")
         port: dict[str, Any] = {"kind": kind.id, "count": len(interfaces), "use": use}
         other = link_of(typed_as, self.links)
         if folder == "gateways" and other is not None:

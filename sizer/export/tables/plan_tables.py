@@ -372,7 +372,7 @@ def facility_sheet(result: SizingResult, catalog: Catalog) -> Sheet:
     """What the room must supply, cool and support."""
     rows = facility_table(result, catalog).rows
     return Sheet(
-        "Facility", ("Quantity", "Value"), tuple((*(cell.text for cell in one.cells),) for one in rows), frozenset()
+        "Facility", ("Quantity", "Value"), tuple((*(cell.text for cell in row.cells),) for row in rows), frozenset()
     )
 
 
@@ -408,7 +408,7 @@ def power_links(plan: Plan, catalog: Catalog) -> tuple[PowerLink, ...]:
     links: list[PowerLink] = []
     for rack in plan.racks:
         # An existing rack has feeds of its own; the same rule assigns inlets to them.
-        strips = rack.feeds or feeds([(one.number, plan.device(one.item)) for one in rack.devices], 2, pdu)
+        strips = rack.feeds or feeds([(device.number, plan.device(device.item)) for device in rack.devices], 2, pdu)
         for feed in strips:
             used: Counter[str] = Counter()
             # From the bottom up, so that cords run level.

@@ -171,14 +171,14 @@ def all_reduce_bytes_per_s(
     """
     if n_servers * gpus_per_server == 1:
         return None
-    found: list[Effect] = []
+    effects: list[Effect] = []
     if gpus_per_server > 1:
-        found.append((INTRA, f"intra:{platform.intra_link}", 1.0))
+        effects.append((INTRA, f"intra:{platform.intra_link}", 1.0))
     if n_servers > 1:
         level = link_level(platform.fabric.id)
-        found += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
-        found.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
-    terms = calibration.terms_from(found)
+        effects += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
+        effects.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
+    terms = calibration.terms_from(effects)
     intra = float(np.exp(terms.values[INTRA]))
     inter = fabric_bytes_per_s(platform.server, platform.fabric) * fabric_share * float(np.exp(terms.values[INTER]))
     time_s = float(
@@ -535,19 +535,19 @@ def _runs(design: DesignAnswer, answer: WorkloadAnswer, model: WorkloadOnDesign 
     yield from _together(design, answer)
 
 
-def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[AcceptanceTest]:
+def _serving(answer: WorkloadAnswer, serving_answer: ServingAnswer) -> Iterator[AcceptanceTest]:
     """A public load generator against all replicas: latencies at the asked load, and the most within the limits."""
-    work, unit = found.work, sample_unit(answer.dnn)
+    work, unit = serving_answer.work, sample_unit(answer.dnn)
     cached = work.input_tokens * work.prefix_cached
-    count = load_test_requests(found)
-    rate = found.served_per_s if work.asked_rate is None else work.asked_rate
+    count = load_test_requests(serving_answer)
+    rate = serving_answer.served_per_s if work.asked_rate is None else work.asked_rate
     run = (
         f"Run the load test below (vllm bench serve, or aiperf with the same load): {grouped(count)} requests at "
-        f"{significant(rate)} {unit}, about {duration(count / found.served_per_s)}; read the"
+        f"{significant(rate)} {unit}, about {duration(count / serving_answer.served_per_s)}; read the"
     )
     again = "In the same run read the"
     basis = "90\u202f% interval of published serving runs"
-    for key, what, _, expected, limit, chance in found.latencies if work.first_token_s is not None else ():
+    for key, what, _, expected, limit, chance in serving_answer.latencies if work.first_token_s is not None else ():
         criterion = most(float(expected.high), "s", limit)
         yield AcceptanceTest(
             key,
@@ -560,10 +560,10 @@ def _serving(answer: WorkloadAnswer, found: ServingAnswer) -> Iterator[Acceptanc
             criterion,
         )
         run = again  # described once
-    if cached and found.replicas > 1:
+    if cached and serving_answer.replicas > 1:
         share = 100 * work.prefix_cached
         # The first request of each prefix finds nothing.
-        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - 1 / _load_test(found)[1]))
+        hits = least(_LEAST_HITS * share, "%", expected=share * (1 - 1 / _load_test(serving_answer)[1]))
         yield AcceptanceTest(
             "session-affinity",
             "training",
@@ -594,31 +594,31 @@ _LEAST_TEST_S, _LEAST_BEYOND = 1800.0, 20
 _LEAST_HITS, _REQUESTS_A_PREFIX = 0.9, 20
 
 
-def _load_test(found: ServingAnswer) -> tuple[int, int]:
+def _load_test(answer: ServingAnswer) -> tuple[int, int]:
     """Different prefixes of a load test and requests of each: the generator sends as many of every prefix.
 
     The prefixes are those of all sessions as far as each comes often enough: one for all requests would be found in the
     cache however small it is.
     """
-    count = math.ceil(max(_LEAST_TEST_S * found.served_per_s, _LEAST_BEYOND / (1 - found.work.percentile / 100)))
-    if not found.work.prefix_cached:
+    count = math.ceil(max(_LEAST_TEST_S * answer.served_per_s, _LEAST_BEYOND / (1 - answer.work.percentile / 100)))
+    if not answer.work.prefix_cached:
         return count, 1
-    sessions = max(found.sessions_stored if found.work.people is None else found.active_users or 1.0, 1.0)
+    sessions = max(answer.sessions_stored if answer.work.people is None else answer.active_users or 1.0, 1.0)
     each = max(_REQUESTS_A_PREFIX, math.ceil(count / sessions))
     return math.ceil(count / each), each
 
 
-def load_test_requests(found: ServingAnswer) -> int:
+def load_test_requests(answer: ServingAnswer) -> int:
     """Requests of a load test."""
-    return math.prod(_load_test(found))
+    return math.prod(_load_test(answer))
 
 
-def load_test_options(found: ServingAnswer) -> Iterator[str]:
+def load_test_options(answer: ServingAnswer) -> Iterator[str]:
     """Options of vLLM's load generator that give the asked load, and report what the tests read."""
-    work = found.work
+    work = answer.work
     cached, out = work.input_tokens * work.prefix_cached, f"{work.output_tokens:.0f}"
     if cached:
-        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_load_test(found)[0]}"
+        yield f"--dataset-name prefix_repetition --prefix-repetition-num-prefixes {_load_test(answer)[0]}"
         yield f"--prefix-repetition-prefix-len {cached:.0f} --prefix-repetition-output-len {out}"
         yield f"--prefix-repetition-suffix-len {work.input_tokens - cached:.0f}"
     else:
@@ -629,9 +629,9 @@ def load_test_options(found: ServingAnswer) -> Iterator[str]:
     else:
         yield "--ignore-eos"
     is_open = work.comes_at_random
-    load = f"--request-rate {found.served_per_s:.4g}" if is_open else ""
-    in_flight = f"--max-concurrency {work.in_flight or found.concurrency * found.replicas:.0f}"
-    yield f"{load or in_flight} --num-prompts {load_test_requests(found)}"
+    load = f"--request-rate {answer.served_per_s:.4g}" if is_open else ""
+    in_flight = f"--max-concurrency {work.in_flight or answer.concurrency * answer.replicas:.0f}"
+    yield f"{load or in_flight} --num-prompts {load_test_requests(answer)}"
     if work.first_token_s is not None and work.token_s is not None:
         yield f"--percentile-metrics ttft,tpot --metric-percentiles {work.percentile}"
         yield f"--goodput ttft:{1e3 * work.first_token_s:.4g} tpot:{1e3 * work.token_s:.4g}"

@@ -160,7 +160,7 @@ def software(context: GuideContext) -> dict[str, Any]:
         "software": _licence_table(design, catalog),
         "stacks": stacks_table(design),
         "releases": releases_text(design, catalog),
-        "release_sources": list(dict.fromkeys(one.version.source for one in _releases(design, catalog))),
+        "release_sources": list(dict.fromkeys(release.version.source for release in _releases(design, catalog))),
         "runs_resnet": any(answer.dnn.id == "resnet50" for answer in context.answers),
     }
 
@@ -222,7 +222,7 @@ def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
     if not releases or design.only_serves:  # of trainings
         return ""
     name = catalog.generations[str(design.platform.gpu.generation)].name
-    used = words.listed(f"{one.component} {one.version.value}" for one in releases)
+    used = words.listed(f"{release.component} {release.version.value}" for release in releases)
     runs = f"Of the published MLPerf runs on {name} GPUs, the fastest used {used}"
     return f"{runs}; install these releases or newer ones."
 
@@ -230,6 +230,6 @@ def releases_text(design: DesignAnswer, catalog: Catalog) -> str:
 def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:
     """Releases of the generation of the GPUs; the container of language models only where one is trained."""
     generation = design.platform.gpu.generation
-    found = () if generation is None else catalog.generations[generation].releases
+    releases = () if generation is None else catalog.generations[generation].releases
     is_language = any(answer.kind.trains_language for answer in design.workloads)
-    return tuple(one for one in found if is_language or "container" not in one.component)
+    return tuple(one for one in releases if is_language or "container" not in one.component)

@@ -133,7 +133,7 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
         kind = least_served(run, answer)
         share = words.percent(kind.share_within)
         text = "all jobs" if kind.share_within >= 1 else f"{share} or more of each job type; lowest: {kind.name}"
-        text += f"; while {words.listed([one.workload.name for one in turns])} does not run" if turns else ""
+        text += f"; while {words.listed([turn.workload.name for turn in turns])} does not run" if turns else ""
         yield Requirement(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
         text = words.plural(run.n_gpus, "GPU")

@@ -146,7 +146,7 @@ def _designs_table(
     )
     shown, chosen = rejected[:_MOST_REJECTED], replace(rejected[0], design=design)
     kept = [one for one in measures if {one.text(each) for each in shown} - {one.text(chosen), words.TO_BE_QUOTED}]
-    free = sum(one.width for one in measures if one not in kept) // 2
+    free = sum(measure.width for measure in measures if measure not in kept) // 2
     fields = (
         Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 25 + free),
         *kept,
@@ -189,11 +189,11 @@ def _parts(rejected: RejectedDesign) -> tuple[str, str]:
 def _links_table(options: Sequence[LinkOption]) -> Table | None:
     if not options:
         return None
-    has_switches = any(one.n_switches is not None for one in options)
+    has_switches = any(option.n_switches is not None for option in options)
     switches = Field[LinkOption](
         "Switches", lambda one: "" if one.n_switches is None else grouped(one.n_switches), "right", 11
     )
-    has_reads = any(one.read_fraction > 0 for one in options)
+    has_reads = any(option.read_fraction > 0 for option in options)
     reads = Field[LinkOption]("Reads, of the links", lambda one: words.percent(one.read_fraction), "right", 17)
     fields = (
         Field[LinkOption]("Links of each server", lambda one: f"{one.n_ports} × {one.kind.name}", "left", 24),
@@ -203,6 +203,6 @@ def _links_table(options: Sequence[LinkOption]) -> Table | None:
         Field[LinkOption]("Why not", text.link_text, "left", 30 if has_switches else 41),
     )
     caption = "Slower or fewer links that were compared and rejected"
-    has_tcp = any(one.n_switches is None and one.lost_fraction > 0 for one in options)
+    has_tcp = any(option.n_switches is None and option.lost_fraction > 0 for option in options)
     note = "Gradients over 10 and 25 GbE use TCP, which reached less of its line rate in published tests than RDMA."
     return record_table("rejected-links", caption, options, fields, note=note if has_tcp else "")

@@ -55,7 +55,7 @@ def _limits(design: DesignAnswer, rack_power_w: float | None) -> Iterator[tuple[
     # Leaf ports that the other networks of the servers have left, and the servers that these take.
     servers = [number for number, device in enumerate(design.plan.devices) if device.role is Role.GPU_SERVER]
     for network in design.quantities.networks:
-        runs = [one.run for one in design.plan.cables if one.run.network.network is network.role]
+        runs = [cable.run for cable in design.plan.cables if cable.run.network.network is network.role]
         links = sum(int(np.isin(run.a_device, servers).sum()) for run in runs)
         if network.role is NetworkRole.COMPUTE or not links:
             continue

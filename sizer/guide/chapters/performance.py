@@ -142,7 +142,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "workloads": [_workload(context, answer, number) for number, answer in enumerate(context.answers, 1)],
         "models": models_table(context.answers)
-        if sum(one.serving is not None for one in context.answers) > 1
+        if sum(answer.serving is not None for answer in context.answers) > 1
         else None,
         "references": references_table(predicted, context.design),
     }
@@ -186,10 +186,10 @@ def serving_figures(context: GuideContext, answer: WorkloadAnswer, number: int) 
     asked = context.result.request.ownership
     figures: dict[str, PageFigure | None] = dict.fromkeys(("load", "memory", "capacity", "day", "cost"))
     figures |= {
-        one.id: figure_of(one, number, context.palette, _SERVED_PX)
-        for one in serving_charts(context.design, answer, asked)
+        serving_chart.id: figure_of(serving_chart, number, context.palette, _SERVED_PX)
+        for serving_chart in serving_charts(context.design, answer, asked)
         # What one server serves is a number of the table.
-        if not (context.is_single and one.id.startswith("capacity"))
+        if not (context.is_single and serving_chart.id.startswith("capacity"))
     }
     memory = memory_drawing(answer)
     return figures if memory is None else {**figures, "memory": drawn(f"memory-{number}", memory)}

@@ -157,8 +157,8 @@ def _late_purchases(context: GuideContext) -> Iterator[Risk]:
     plan, _ = context.growth_plan
     if plan is None:
         return
-    found = late_purchases(plan, plan.of(context.design.platform.key), context.catalog)
-    reasons = [late_purchase_text(late) for late in found]
+    purchases = late_purchases(plan, plan.of(context.design.platform.key), context.catalog)
+    reasons = [late_purchase_text(late) for late in purchases]
     if reasons:
         yield Risk(
             "Growth with parts at the end of their life",

@@ -58,8 +58,8 @@ def values(context: GuideContext) -> dict[str, Table]:
     own = "check them on your equipment"
     check = own if is_free(context.design) else "have the vendors confirm them before the order"
     caption = f"Values without a published source: {check}"
-    found = values_to_confirm(context.result)
-    return {"values": record_table("values", caption, found, fields, style="dense")}
+    parts = values_to_confirm(context.result)
+    return {"values": record_table("values", caption, parts, fields, style="dense")}
 
 
 # --- storage performance

@@ -47,7 +47,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         (tier, (() if tier.storage is None else capacity_ladder(tier.storage, tier.capacity_option, tier.nodes)))
         for tier in design.tiers
     ]
-    reading = [one for one in context.answers if one.kind.reads_data]
+    reading = [answer for answer in context.answers if answer.kind.reads_data]
     loads = [stage.load_fraction for one in reading for stage in one.stages if stage.key == "storage"]
     is_read = context.result.request.team is not None or max(loads, default=0.0) > _LITTLE
     return {

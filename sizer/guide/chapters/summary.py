@@ -96,8 +96,8 @@ def options_table(context: GuideContext) -> Table:
     compared = options(context)
     is_brief = len(compared) > 1 or _is_brief(context)
     pairs = [list(_option_rows(context, option, is_brief)) for _, option in compared]
-    listed = [dict(one) for one in pairs]
-    assert [len(one) for one in listed] == [len(one) for one in pairs]  # every label stands for one figure
+    listed = [dict(pair) for pair in pairs]
+    assert [len(one) for one in listed] == [len(pair) for pair in pairs]  # every label stands for one figure
     found = {label: [figures.get(label, "none") for figures in listed] for label in listed[0]}
     rows = [row(label, *texts) for label, texts in found.items() if set(texts) != {"none"}]
     share = (100 - _LABELS) // len(compared)
@@ -137,8 +137,8 @@ def _option_rows(context: GuideContext, option: DecisionOption, is_brief: bool) 
     yield "GPUs", f"{grouped(design.n_gpus)} × {design.platform.gpu.name}"
     for answer in design.workloads:
         name = answer.workload.name if context.has_many_workloads else ""
-        for one in _performance_rows(answer, name, is_brief):
-            label, value, of_what = (cell.text for cell in one.cells)
+        for performance_row in _performance_rows(answer, name, is_brief):
+            label, value, of_what = (cell.text for cell in performance_row.cells)
             yield (f"{label}, {of_what}" if name else label), value
     yield "Confidence", words.chance(design.probability)
     yield "With one server out", (words.listed(_reduced(context, option)) if design.n_servers > 1 else "") or "none"
@@ -165,10 +165,10 @@ def _reduced(context: GuideContext, option: DecisionOption) -> Iterator[str]:
             yield words.NOT_KNOWN
             continue
         run = model.run_on([model.n_servers - 1])
-        for one in smaller_sizes(run, model.platform, model.n_servers, context.catalog, is_open=False):
-            does = f"{significant(one.samples_per_s)} {words.sample_unit(model.work.dnn)}"
-            does = duration(one.time_s) if model.is_timed and one.time_s is not None else does
-            yield f"{does}, {words.chance(one.probability)}"
+        for smaller_size in smaller_sizes(run, model.platform, model.n_servers, context.catalog, is_open=False):
+            does = f"{significant(smaller_size.samples_per_s)} {words.sample_unit(model.work.dnn)}"
+            does = duration(smaller_size.time_s) if model.is_timed and smaller_size.time_s is not None else does
+            yield f"{does}, {words.chance(smaller_size.probability)}"
 
 
 def _heads(design: DesignAnswer) -> int:
@@ -217,11 +217,11 @@ def strongest(context: GuideContext) -> str:
         # How much is trained on is what the customer states, not an uncertain input.
         # Nor is the rate of the bottleneck, which is the result.
         open_inputs = [
-            one
-            for one in sensitivity.influences
-            if one.key != "dataset-size"
-            and abs(one.high - one.low) > _NOTABLE * max(one.low, one.high)
-            and not {*_ends(one, sensitivity.metric, unit)} & {one.low_text, one.high_text}
+            influence
+            for influence in sensitivity.influences
+            if influence.key != "dataset-size"
+            and abs(influence.high - influence.low) > _NOTABLE * max(influence.low, influence.high)
+            and not {*_ends(influence, sensitivity.metric, unit)} & {influence.low_text, influence.high_text}
         ]
         if open_inputs:
             first = open_inputs[0]
@@ -327,9 +327,9 @@ def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list
     if not answer.kind.reads_data and not is_brief and not answer.served.work.is_embedding:
         found = answer.served
         at = f"{f'{name}, ' if name else ''}at {'the asked load' if found.load == 'asked' else 'most'}"
-        for one in found.latencies:
-            label = words.capital(f"{one.name}, {found.work.percentile}th percentile")
-            rows.append(row(label, words.estimate(one.at_percentile, "s"), at))
+        for latency in found.latencies:
+            label = words.capital(f"{latency.name}, {found.work.percentile}th percentile")
+            rows.append(row(label, words.estimate(latency.at_percentile, "s"), at))
     if answer.time is not None:
         rows.append(row("Time to train", time_text(answer), name or result_text.epochs_text(answer)))
         if answer.time.whole_run is not None and not is_brief:

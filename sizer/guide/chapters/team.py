@@ -59,7 +59,7 @@ def turns_text(context: GuideContext) -> tuple[str, str]:
     """What the jobs of the team wait while a sized training runs; servers that hold both at once, and their cost."""
     team, design, runs = context.team, context.design, context.taking_turns
     assert team is not None  # its jobs take turns
-    longest = max(runs, key=lambda one: 0.0 if one.time is None else float(one.time.total_s.value))
+    longest = max(runs, key=lambda run: 0.0 if run.time is None else float(run.time.total_s.value))
     lasts = "" if longest.time is None else f" for {duration(float(longest.time.total_s.value))}"
     gpus = f"{grouped(design.gpus_at_work(longest))} of {words.plural(design.n_gpus, 'GPU')}"
     stops = "; jobs that always run stop for it" if any(job.always_running for job in team.team.job) else ""

@@ -221,7 +221,7 @@ class Efficiencies:
     tuned: float = 0.5  # launches, fixed time and half_tokens of a tuned step over those of a usual one
 
 
-COEFFICIENTS = tuple(one.name for one in fields(Efficiencies))
+COEFFICIENTS = tuple(field.name for field in fields(Efficiencies))
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class StepTime:
     @property
     def total(self) -> Floats:
         """Seconds of the whole step."""
-        return np.asarray(sum(getattr(self, one.name) for one in fields(self)))
+        return np.asarray(sum(getattr(self, field.name) for field in fields(self)))
 
 
 def matmul_seconds(shapes: Shapes, layouts: Layouts, machines: Machines) -> Floats:
@@ -375,7 +375,7 @@ class MemoryFactors:
     constant: float = 3.0  # GiB: context, communication buffers
 
 
-MEMORY_FACTORS = tuple(one.name for one in fields(MemoryFactors))
+MEMORY_FACTORS = tuple(field.name for field in fields(MemoryFactors))
 
 
 @dataclass(frozen=True)
@@ -440,13 +440,13 @@ def memory_use(
     return MemoryUse(state, activations, np.asarray(logits), runs)
 
 
-def _state_bytes(one: Shapes, way: Layouts, runtime: Runtime) -> Floats:
+def _state_bytes(shapes: Shapes, way: Layouts, runtime: Runtime) -> Floats:
     """Bytes of weights, gradients and optimizer on a GPU of the fullest stage."""
     share = 1 / (way.tensor * way.pipeline)
     # The first stage holds the embedding, the last the head; of one stage both.
-    ends = np.where(way.pipeline > 1, 1.0, 2.0) * one.vocabulary * one.hidden / way.tensor
-    dense = one.dense_parameters_used * share + ends
-    experts = one.expert_parameters / (way.pipeline * way.expert)
+    ends = np.where(way.pipeline > 1, 1.0, 2.0) * shapes.vocabulary * shapes.hidden / way.tensor
+    dense = shapes.dense_parameters_used * share + ends
+    experts = shapes.expert_parameters / (way.pipeline * way.expert)
     held = dense + experts
     # Held once by each replica: experts by fewer of them, because they are divided over some.
     once = dense / way.replicas + experts / np.maximum(1.0, way.gpus / (way.pipeline * way.expert))
@@ -458,6 +458,6 @@ def _state_bytes(one: Shapes, way: Layouts, runtime: Runtime) -> Floats:
     usual = np.where(way.is_fully_sharded, sharded, usual)
     frozen = runtime.element_bytes * np.where(way.is_fully_sharded, once, held)
     frozen = frozen + _ADAPTERS * held * (whole + runtime.optimizer_bytes)
-    gathered = 2 * _WEIGHT * held * way.pipeline / one.layers
+    gathered = 2 * _WEIGHT * held * way.pipeline / shapes.layers
     gathered = np.where(way.is_fully_sharded & (way.pipeline <= 1), gathered, 0.0)
     return np.asarray(np.where(way.is_lora, frozen, usual) + gathered)

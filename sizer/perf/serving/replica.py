@@ -246,9 +246,9 @@ def weight_bytes_of(precision: str, is_mixture: bool) -> tuple[float, float]:
     return narrow, _WIDE if is_mixture and precision in FOUR_BITS else narrow
 
 
-def state_traffic_bytes(one: Replicas) -> Floats:
+def state_traffic_bytes(decode: Replicas) -> Floats:
     """Bytes that a step moves on one GPU for the state of one sequence. [B]"""
-    return _STATE_PASSES * one.state_bytes
+    return _STATE_PASSES * decode.state_bytes
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ USUAL_RESERVED_OUTPUT = 0.7
 
 
 def most_concurrent(
-    one: Replicas,
+    decode: Replicas,
     input_tokens: ArrayLike,
     output_tokens: ArrayLike,
     reserved_output: ArrayLike,
@@ -280,7 +280,7 @@ def most_concurrent(
     Returns (n,): not rounded: the lengths are means.
     """
     i, o, kept = float_arrays(input_tokens, output_tokens, reserved_output)
-    room = np.asarray(filled) * one.memory_bytes - one.weight_bytes - RESERVED_BYTES
-    each = one.cache_bytes(i + kept * o) + one.state_bytes
-    found = one.data * np.maximum(room, 0.0) / each
-    return np.asarray(np.where(one.weight_bytes <= _MOST_WEIGHTS * one.memory_bytes, found, 0.0))
+    room = np.asarray(filled) * decode.memory_bytes - decode.weight_bytes - RESERVED_BYTES
+    each = decode.cache_bytes(i + kept * o) + decode.state_bytes
+    found = decode.data * np.maximum(room, 0.0) / each
+    return np.asarray(np.where(decode.weight_bytes <= _MOST_WEIGHTS * decode.memory_bytes, found, 0.0))

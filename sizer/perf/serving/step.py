@@ -57,22 +57,22 @@ def _together(one: Mapping[str, Floats], other: Mapping[str, Floats]) -> dict[st
     return found
 
 
-def smooth_max(one: Graded, other: Graded) -> Graded:
+def smooth_max(graded: Graded, other: Graded) -> Graded:
     """What takes about as long as the longer of two that run side by side: (a^3 + b^3)^(1/3)."""
-    a, b = one.value, other.value
+    a, b = graded.value, other.value
     total: Floats = np.cbrt(a * a * a + b * b * b)
-    if not (one.slopes or other.slopes):
+    if not (graded.slopes or other.slopes):
         return Graded(total)
     safe: Floats = np.maximum(total, np.finfo(float).tiny)
-    return Graded(total, _together(one.scaled_slopes((a / safe) ** 2), other.scaled_slopes((b / safe) ** 2)))
+    return Graded(total, _together(graded.scaled_slopes((a / safe) ** 2), other.scaled_slopes((b / safe) ** 2)))
 
 
-def least(one: Graded, other: Graded) -> Graded:
+def least(graded: Graded, other: Graded) -> Graded:
     """The smaller of two, element by element."""
-    return chosen(one.value <= other.value, one, other)
+    return chosen(graded.value <= other.value, graded, other)
 
 
-def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
+def chosen(is_first: Bools, graded: Graded, other: Graded) -> Graded:
     """One of two, element by element.
 
     ``is_first`` (n,): where it is the first.
@@ -80,10 +80,10 @@ def chosen(is_first: Bools, one: Graded, other: Graded) -> Graded:
     if not is_first.any():
         return other
     if is_first.all():
-        return one
-    value = np.where(is_first, one.value, other.value)
+        return graded
+    value = np.where(is_first, graded.value, other.value)
     first: Floats = is_first.astype(float)
-    return Graded(value, _together(one.scaled_slopes(first), other.scaled_slopes(1 - first)))
+    return Graded(value, _together(graded.scaled_slopes(first), other.scaled_slopes(1 - first)))
 
 
 # Two matrix products of a layer end in a sum over tensor ranks; a token's vector has two bytes an element.
@@ -202,7 +202,7 @@ class DecodeStep:
         )
 
 
-def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
+def decode_step(fill: Replicas, by: Terms, context: Floats, verified: Floats, guessed: Floats) -> DecodeStep:
     """One step of replicas, by the number of requests that decode.
 
     ``context`` (n,): tokens that each request has behind it, mean.
@@ -214,69 +214,69 @@ def decode_step(one: Replicas, by: Terms, context: Floats, verified: Floats, gue
     sums over ranks, exchange of experts and the host's scheduler add up. A step that works on n tokens touches
     1 - (1 - e/E)^(s n) of the experts.
     """
-    q, d = verified, one.data
-    usual, few = _expert_work(one, by, q * one.expert_flop, "decode_rate")
-    each = one.cache_bytes(context) + state_traffic_bytes(one)
-    cache = by.times(each / d / one.memory_bytes_per_s, over=("cache_bandwidth",))
-    scores = one.full_flop * context + one.window_flop * np.minimum(context, one.window)
-    scored = by.times(q / d * scores / one.attention_flop_per_s, over=("attention_rate",))
-    sums = _REDUCTIONS * one.layers * (one.summing > 1)
-    ring = q / d * _ring_s(one)
-    exchanged = one.mixture_layers * (d > 1)
-    traffic = exchanged * _EXPERT_BYTES * one.hidden * one.active_experts * q / one.gpus / one.link_bytes_per_s
+    q, d = verified, fill.data
+    usual, few = _expert_work(fill, by, q * fill.expert_flop, "decode_rate")
+    each = fill.cache_bytes(context) + state_traffic_bytes(fill)
+    cache = by.times(each / d / fill.memory_bytes_per_s, over=("cache_bandwidth",))
+    scores = fill.full_flop * context + fill.window_flop * np.minimum(context, fill.window)
+    scored = by.times(q / d * scores / fill.attention_flop_per_s, over=("attention_rate",))
+    sums = _REDUCTIONS * fill.layers * (fill.summing > 1)
+    ring = q / d * _ring_s(fill)
+    exchanged = fill.mixture_layers * (d > 1)
+    traffic = exchanged * _EXPERT_BYTES * fill.hidden * fill.active_experts * q / fill.gpus / fill.link_bytes_per_s
     return DecodeStep(
-        dense_reads=by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",)),
-        expert_reads=by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)),
-        touches=by.times(one.mixture_layers * one.local_experts, "expert_s"),
-        work=by.times(q * one.dense_flop / one.peak_flop_per_s, over=("decode_rate",)) + usual,
+        dense_reads=by.times(fill.dense_bytes / fill.memory_bytes_per_s, over=("bandwidth",)),
+        expert_reads=by.times(fill.expert_bytes / fill.memory_bytes_per_s, over=("expert_bandwidth",)),
+        touches=by.times(fill.mixture_layers * fill.local_experts, "expert_s"),
+        work=by.times(q * fill.dense_flop / fill.peak_flop_per_s, over=("decode_rate",)) + usual,
         few_rows=few,
-        most_few=1 / (q * one.active_share),
+        most_few=1 / (q * fill.active_share),
         attention=smooth_max(cache, scored),
         per_request=by.times(sums * ring, "reduce_traffic")
         + by.times(traffic, "expert_traffic")
         + by.times((1 - guessed) / d, "sequence_s")
         + by.times(guessed / d, "sequence_s", "speculative_host")
-        + _token_traffic(one, by, q / d),
-        fixed=by.times(one.layers, "layer_s")
-        + by.times(one.mixture_layers * one.active_experts / _USUAL_EXPERTS, "expert_layer_s")
-        + by.times(one.layers * one.is_latent, "latent_layer_s")
-        + by.times(one.layers * one.is_linear, "linear_layer_s")
-        + by.times(np.ones_like(one.layers), "step_s")
-        + by.times(one.adapter_layers * _ADAPTER_LAYER_S)
-        + by.times(sums * np.log2(one.summing) + 2 * exchanged, "reduce_s"),
-        log_missed=_log_missed(one, by) * q,
+        + _token_traffic(fill, by, q / d),
+        fixed=by.times(fill.layers, "layer_s")
+        + by.times(fill.mixture_layers * fill.active_experts / _USUAL_EXPERTS, "expert_layer_s")
+        + by.times(fill.layers * fill.is_latent, "latent_layer_s")
+        + by.times(fill.layers * fill.is_linear, "linear_layer_s")
+        + by.times(np.ones_like(fill.layers), "step_s")
+        + by.times(fill.adapter_layers * _ADAPTER_LAYER_S)
+        + by.times(sums * np.log2(fill.summing) + 2 * exchanged, "reduce_s"),
+        log_missed=_log_missed(fill, by) * q,
         graded=by.graded,
     )
 
 
-def _log_missed(one: Replicas, by: Terms) -> Floats:
+def _log_missed(decode: Replicas, by: Terms) -> Floats:
     """Logarithm of the share of experts that one token does not touch."""
-    return np.asarray(np.log1p(-np.minimum(one.active_share, 1 - 1e-12)) * by.value("spread"))
+    return np.asarray(np.log1p(-np.minimum(decode.active_share, 1 - 1e-12)) * by.value("spread"))
 
 
-def _expert_work(one: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Graded, Graded]:
+def _expert_work(decode: Replicas, by: Terms, flop: Floats, rate: str) -> tuple[Graded, Graded]:
     """Seconds of the experts' matrix products, and more of each row that an expert lacks.
 
     Narrow shares of experts leave units idle, and so do few rows.
     """
-    seconds = flop / one.peak_flop_per_s
-    wide = by.times(1 / one.expert_width, "half_width") + 1.0
+    seconds = flop / decode.peak_flop_per_s
+    wide = by.times(1 / decode.expert_width, "half_width") + 1.0
     return by.times(seconds, over=(rate,)) * wide, by.times(seconds, "half_rows", over=(rate,)) * wide
 
 
-def _ring_s(one: Replicas) -> Floats:
+def _ring_s(decode: Replicas) -> Floats:
     """Seconds of one sum over ranks for each token; each stage of a pipeline sums in its own layers alone."""
-    return np.asarray(_ELEMENT_BYTES * one.hidden * (one.summing - 1) / one.tensor / one.sum_bytes_per_s)
+    return np.asarray(_ELEMENT_BYTES * decode.hidden * (decode.summing - 1) / decode.tensor / decode.sum_bytes_per_s)
 
 
-def _token_traffic(one: Replicas, by: Terms, tokens: Floats) -> Graded:
+def _token_traffic(decode: Replicas, by: Terms, tokens: Floats) -> Graded:
     """Seconds in which vectors of so many tokens of a group pass memory: norms and sums, and the way to the experts.
 
     Tensor ranks do not divide it: each holds the whole vector of a token between its matrix products.
     """
-    moved = tokens * one.hidden / one.memory_bytes_per_s
-    routed = one.mixture_layers * one.active_experts * moved
-    return by.times(one.layers * moved, "token_bytes") + by.times(routed, "routing_bytes")
+    moved = tokens * decode.hidden / decode.memory_bytes_per_s
+    routed = decode.mixture_layers * decode.active_experts * moved
+    return by.times(decode.layers * moved, "token_bytes") + by.times(routed, "routing_bytes")
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Prefill:
 
 
 def prefill(
-    one: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats, variation: Floats | float = 0.0
+    decode: Replicas, by: Terms, input_tokens: Floats, cached_share: Floats, variation: Floats | float = 0.0
 ) -> Prefill:
     """Seconds of the prefill of one request, mean.
 
@@ -303,25 +303,25 @@ def prefill(
     ``variation`` (n,): variance of the lengths over the square of their mean.
     """
     new = input_tokens * (1 - cached_share)
-    dense = by.times(new * one.prefill_dense_flop / one.peak_flop_per_s, over=("prefill_rate",))
-    usual, few = _expert_work(one, by, new * one.prefill_expert_flop, "prefill_rate")
-    work = dense + usual + few * (1 / np.maximum(1.0, new * one.active_share))
-    log_missed = _log_missed(one, by) * new
+    dense = by.times(new * decode.prefill_dense_flop / decode.peak_flop_per_s, over=("prefill_rate",))
+    usual, few = _expert_work(decode, by, new * decode.prefill_expert_flop, "prefill_rate")
+    work = dense + usual + few * (1 / np.maximum(1.0, new * decode.active_share))
+    log_missed = _log_missed(decode, by) * new
     missed = np.exp(log_missed)
     touched = Graded(1 - missed, by.slope("spread", -missed * log_missed))
-    reads = by.times(one.dense_bytes / one.memory_bytes_per_s, over=("bandwidth",))
-    reads = reads + by.times(one.expert_bytes / one.memory_bytes_per_s, over=("expert_bandwidth",)) * touched
+    reads = by.times(decode.dense_bytes / decode.memory_bytes_per_s, over=("bandwidth",))
+    reads = reads + by.times(decode.expert_bytes / decode.memory_bytes_per_s, over=("expert_bandwidth",)) * touched
     # Causal: a new token sees those cached and half of the new ones. Of lengths that vary, the mean of the squares.
     seen = new * (input_tokens - new / 2) * (1 + variation)
-    near = new * np.minimum(input_tokens - new / 2, one.window)
-    scores = (one.prefill_flop * seen + one.window_flop * near) / one.attention_flop_per_s
-    sums = _REDUCTIONS * one.layers * (one.summing > 1)
-    ring = new * _ring_s(one)
+    near = new * np.minimum(input_tokens - new / 2, decode.window)
+    scores = (decode.prefill_flop * seen + decode.window_flop * near) / decode.attention_flop_per_s
+    sums = _REDUCTIONS * decode.layers * (decode.summing > 1)
+    ring = new * _ring_s(decode)
     rest = by.times(scores, over=("prefill_attention_rate",)) + by.times(sums * ring, "reduce_traffic")
-    rest = rest + _token_traffic(one, by, new)
+    rest = rest + _token_traffic(decode, by, new)
     mix = by.times(1.0, "mix")
-    launches = by.times(one.layers, "prefill_layer_s") + one.adapter_layers * _ADAPTER_LAYER_S
+    launches = by.times(decode.layers, "prefill_layer_s") + decode.adapter_layers * _ADAPTER_LAYER_S
     alone = smooth_max(work, reads) + rest + launches
     # All GPUs share the experts of a prompt; its other layers are those of its group alone.
-    stalls = (dense + rest) * by.times(1 - 1 / one.data, "unbalanced")
-    return Prefill(alone, (work + rest) * (1 / one.data), (reads + launches) * mix * (1 / one.data), stalls)
+    stalls = (dense + rest) * by.times(1 - 1 / decode.data, "unbalanced")
+    return Prefill(alone, (work + rest) * (1 / decode.data), (reads + launches) * mix * (1 / decode.data), stalls)

@@ -112,7 +112,7 @@ def allocated(needs: Sequence[int], space: IPv4Network) -> tuple[IPv4Network, ..
     >>> [str(network) for network in allocated([300, 20], IPv4Network("10.0.0.0/8"))]
     ['10.0.0.0/23', '10.0.2.0/24']
     """
-    found: list[IPv4Network] = []
+    networks: list[IPv4Network] = []
     cursor = int(space.network_address)
     for need in needs:
         prefix = min(LONGEST_PREFIX, 32 - (need + _NETWORK_AND_BROADCAST - 1).bit_length())
@@ -123,9 +123,9 @@ def allocated(needs: Sequence[int], space: IPv4Network) -> tuple[IPv4Network, ..
                 f"address plan: subnets for {grouped(sum(needs))} addresses do not fit {space}, "
                 f"which holds {grouped(space.num_addresses)}"
             )
-        found.append(IPv4Network((start, prefix)))
+        networks.append(IPv4Network((start, prefix)))
         cursor = start + size
-    return tuple(found)
+    return tuple(networks)
 
 
 def _drafts(plan: Plan) -> Iterator[_Draft]:

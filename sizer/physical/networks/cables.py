@@ -78,7 +78,7 @@ def choose_cable(
     if choice is not None:
         # Ends of a slower kind than the cage is made for.
         adapters = [one for one in known if one.media == "adapter" and kind in one.kinds]
-        ends = tuple((one.id, _ONE) for cage in cages for one in adapters if cage in one.connectors)
+        ends = tuple((adapter.id, _ONE) for cage in cages for adapter in adapters if cage in adapter.connectors)
         return replace(choice, items=(*choice.items, *ends)) if ends else choice
     question = CableQuestion(kind, length_m)
     stand_in = _stand_in(known, kind)
@@ -162,7 +162,7 @@ def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages, 
     optics = [c for c in of_kind if c.media == "transceiver"]
     if not may_split:
         single = [c for c in whole if not _splits(c)]
-        if single or all(any(_fits(one, cage) for one in optics) for cage in cages):
+        if single or all(any(_fits(optic, cage) for optic in optics) for cage in cages):
             whole = single
     reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
     if reaching:
@@ -175,7 +175,7 @@ def _choose(cables: list[Cable], kind: LinkType, length_m: float, cages: Cages, 
         return CableChoice(((best.id, _ONE),), notes=(PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),))
     if optics:
         mode = _mode(optics, length_m, cages)
-        pair, ends = _modules([one for one in optics if one.fibre_mode == mode], length_m, cages)
+        pair, ends = _modules([optic for optic in optics if optic.fibre_mode == mode], length_m, cages)
         fibres = [c for c in of_kind if c.media == "fibre" and c.fibre_mode == mode and _reaches(c, length_m)]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
@@ -201,11 +201,11 @@ def _fits_cages(cable: Cable, cages: Cages) -> bool:
 
 def _mode(optics: list[Cable], length_m: float, cages: Cages) -> FibreMode | None:
     """First mode of fibre with modules for both cages that reach so far, or else the one that reaches farthest."""
-    modes = sorted({one.fibre_mode for one in optics}, key=lambda mode: _MODES.index(mode))
+    modes = sorted({optic.fibre_mode for optic in optics}, key=lambda mode: _MODES.index(mode))
 
     def reaches(mode: FibreMode | None) -> bool:
         return all(
-            any(one.fibre_mode == mode and _fits(one, cage) and _spans(one, length_m) for one in optics)
+            any(optic.fibre_mode == mode and _fits(optic, cage) and _spans(optic, length_m) for optic in optics)
             for cage in cages
         )
 
@@ -213,7 +213,7 @@ def _mode(optics: list[Cable], length_m: float, cages: Cages) -> FibreMode | Non
     fitting = [
         mode
         for mode in modes
-        if all(any(one.fibre_mode == mode and _fits(one, cage) for one in optics) for cage in cages)
+        if all(any(optic.fibre_mode == mode and _fits(optic, cage) for optic in optics) for cage in cages)
     ]
     return next((mode for mode in modes if reaches(mode)), fitting[-1] if fitting else farthest)
 
@@ -233,7 +233,7 @@ def _modules(
     found: dict[str, Fraction] = {}
     ends = []
     for cage in cages:
-        fitting = [one for one in optics if _fits(one, cage)] or optics
+        fitting = [optic for optic in optics if _fits(optic, cage)] or optics
         best = min([one for one in fitting if _spans(one, length_m)] or fitting, key=_by_reach)
         found[best.id] = found.get(best.id, Fraction(0)) + Fraction(1, best.ports_each)
         ends.append((best.id, best.ports_each))

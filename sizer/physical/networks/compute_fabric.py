@@ -78,7 +78,7 @@ def compute_fabric(platform: Platform, rows: members.Shape, asked: FabricAsked) 
         )
         storage_here = (*storage, *capacity) if first and not on_spine else ()
         ends = (servers, *(others if first else ()), *managers, *storage_here)
-        ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
+        ends = tuple(end for end in ends if np.count_nonzero(end.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)
         planes.append(
@@ -231,7 +231,7 @@ def _tree(
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
     at_leaf, at_spine = members.count_links(ends, none), members.count_links(spine_ends, none)
-    spare_ports = sum(one.spare_ports for one in ends)
+    spare_ports = sum(end.spare_ports for end in ends)
     if platform.spine_switch is None:
         director = None if platform.director is None else leaf_ports(platform.director, kind)
         tree = fat_tree(

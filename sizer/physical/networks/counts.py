@@ -83,7 +83,7 @@ def in_band(platform: Platform, rows: Shape, management_switches: Ints) -> Netwo
     tree = tree.with_free_ports(reserved).with_further_ports(lan)
     ends.append(Ends(Role.LAN_UPLINK, kind, lan * on_leaves, None, NO_NUMBERS))
     top = Ends(Role.LAN_UPLINK, kind, lan * ~on_leaves, None, NO_NUMBERS)
-    there = tuple(one for one in ends if np.count_nonzero(one.quantity))
+    there = tuple(end for end in ends if np.count_nonzero(end.quantity))
     spine_ends = tuple(one for one in (top,) if np.count_nonzero(one.quantity))
     planes = [Plane(NetworkPlane(NetworkRole.IN_BAND), tree, there, spine_ends)]
     notes = (PlanNote(PlanNoteKind.DUAL_HOMED, (PEER_CABLES,)),)

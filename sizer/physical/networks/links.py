@@ -319,7 +319,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
 
 def _rails_of(plane: Plane) -> int:
     """Leaves of a full unit of a rail-optimised fabric; 0 of others."""
-    return next((one.rails.unit_leaves for one in plane.ends if one.rails is not None), 0)
+    return next((end.rails.unit_leaves for end in plane.ends if end.rails is not None), 0)
 
 
 def _rail_links(

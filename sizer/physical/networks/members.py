@@ -331,7 +331,7 @@ def _cage(switch: Switch, kind: LinkType) -> str:
 
 def count_links(ends: Sequence[Ends], none: Ints) -> Ints:
     """Links of some ends, for all rows; ``none`` where there are no ends."""
-    return reduce(np.add, (one.quantity for one in ends)) if ends else none
+    return reduce(np.add, (end.quantity for end in ends)) if ends else none
 
 
 def total(planes: Sequence[Plane]) -> SwitchTree:

@@ -45,7 +45,7 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
     Names: "1" to "36" on a switch, "fabric-1", "mgmt", "bmc" on a server, "node-2/ext-1", "node-2/int-a" on a chassis.
     """
     groups: tuple[Port, ...] = getattr(device, "ports", ())
-    found: list[DevicePort] = []
+    ports: list[DevicePort] = []
     used: set[str] = set()
     for group in groups:
         for number in range(group.count):
@@ -55,8 +55,8 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                 number += 1
                 name = _name(device, groups, group, number)
             used.add(name)
-            found.append(DevicePort(name, group, _node(device, group, number)))
-    return tuple(found)
+            ports.append(DevicePort(name, group, _node(device, group, number)))
+    return tuple(ports)
 
 
 @lru_cache(maxsize=4096)

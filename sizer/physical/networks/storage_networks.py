@@ -112,7 +112,7 @@ def head_storage_ends(platform: Platform, switch: Switch, heads: Ints) -> tuple[
         return ()
     own = [(number, port) for number, port in enumerate(device_ports(head)) if port.group.use == "storage-network"]
     runs = (kind for _, port in own for kind in port.group.kinds if largest_group(switch, kind) is not None)
-    kind = max(runs, key=lambda one: one.gbit_per_s.value, default=None)
+    kind = max(runs, key=lambda run: run.gbit_per_s.value, default=None)
     if kind is None:
         return ()
     numbers = np.array([number for number, port in own if kind in port.group.kinds], dtype=np.int64)

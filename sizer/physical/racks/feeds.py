@@ -56,16 +56,16 @@ class PowerFeed:
     @cached_property
     def inlets(self) -> tuple[Inlet, ...]:
         """The known inlets by the numbers of their devices; most plans are only counted and never ask."""
-        return tuple(Inlet(self.numbers[one.place], *one[1:]) for one in self.hung if one.inlet)
+        return tuple(Inlet(self.numbers[hung.place], *hung[1:]) for hung in self.hung if hung.inlet)
 
     @property
     def live_w(self) -> float:
         """Draw in normal service, when each device spreads evenly over all its inlets. [W]"""
-        return sum(one.live_w for one in self.hung)
+        return sum(hung.live_w for hung in self.hung)
 
     def used(self, kind: str) -> int:
         """Outlets that take a kind of inlet and are in use."""
-        return sum(one.kind == kind for one in self.hung if one.inlet)
+        return sum(hung.kind == kind for hung in self.hung if hung.inlet)
 
 
 def feeds(
@@ -179,7 +179,7 @@ def _spread_over_feeds(
     free = [dict(outlets) for _ in range(n_feeds)]
     hung: list[list[Hung]] = [[] for _ in range(n_feeds)]
     order = sorted(range(len(devices)), key=lambda place: (-devices[place].max_w, place))
-    watts = np.array([one.max_w for one in devices])
+    watts = np.array([device.max_w for device in devices])
     total = np.zeros(())  # watts of the devices before, of each feed with all live and after the loss of each
     for place in order:
         inlets, kind, _ = devices[place]

@@ -143,10 +143,10 @@ def _count(group: RackGroup, n_rows: int) -> placement.RackCount:
         return placement.count_racks(group.classes, group.limits, n_rows)
     racks = np.zeros(n_rows, dtype=np.int64)
     heaviest, units = np.zeros((2, n_rows))
-    for one in group.classes:
-        racks = racks + one.quantity
-        heaviest = np.maximum(heaviest, np.where(one.quantity > 0, one.needs[2], 0.0))
-        units = units + one.quantity * one.needs[0]
+    for class_ in group.classes:
+        racks = racks + class_.quantity
+        heaviest = np.maximum(heaviest, np.where(class_.quantity > 0, class_.needs[2], 0.0))
+        units = units + class_.quantity * class_.needs[0]
     none = np.zeros(n_rows, dtype=np.int64)
     return placement.RackCount(racks, none, none, heaviest, units, np.ones(n_rows, dtype=bool))
 
@@ -160,9 +160,9 @@ def _fills(group: RackGroup) -> list[placement.RackFill]:
     if not group.is_delivered:
         return placement.place(group.classes, group.limits)
     return [
-        placement.RackFill(None, ((one.role, one.item, 1),))
-        for one in group.classes
-        for _ in range(int(one.quantity[0]))
+        placement.RackFill(None, ((class_.role, class_.item, 1),))
+        for class_ in group.classes
+        for _ in range(int(class_.quantity[0]))
     ]
 
 
@@ -231,16 +231,16 @@ def mounting_violations(catalog: Catalog, groups: Sequence[RackGroup]) -> dict[V
         if group.is_delivered:
             continue
         usable = group.rack.usable_depth_m
-        for one in group.classes:
-            device = catalog.device(one.item)
-            if not one.quantity.any():
+        for class_ in group.classes:
+            device = catalog.device(class_.item)
+            if not class_.quantity.any():
                 continue
             if usable is not None and device.depth_m is not None and device.depth_m.value > usable.value:
                 values = (device.name, device.depth_m.value, group.rack.name, usable.value)
-                found[Violation(ViolationKind.TOO_DEEP, values)] = one.quantity > 0
+                found[Violation(ViolationKind.TOO_DEEP, values)] = class_.quantity > 0
             kind = device.inlet_kind
             if kind is not None and kind.value.id not in group.pdu.outlets:
                 found[Violation(ViolationKind.NO_OUTLET, (device.name, kind.value.name, group.pdu.name))] = (
-                    one.quantity > 0
+                    class_.quantity > 0
                 )
     return found

@@ -110,10 +110,10 @@ def rack_limits(
     capacity = pdu.capacity_w.value
     outlets = tuple(count.value for count in pdu.outlets.values())
     power = capacity if rack_power_w is None else rack_power_w
-    needs = np.array([one.needs for one in classes if one.needs[2] > 0])
+    needs = np.array([class_.needs for class_ in classes if class_.needs[2] > 0])
     inlet_w = _largest_share_w(needs, feeds) if needs.size else 0.0
-    one = RackLimits(np.zeros(_PLAIN + len(outlets)), capacity, outlets, inlet_w, feeds=feeds)
-    carrying = int(one.pdus(power))
+    limits = RackLimits(np.zeros(_PLAIN + len(outlets)), capacity, outlets, inlet_w, feeds=feeds)
+    carrying = int(limits.pdus(power))
     on_a_side = carrying + (feeds == "N+1")
     # A unit that lies in the rack takes height on all feeds; vertical ones take none.
     in_rack = on_a_side * (SIDES if feeds == "2N" else 1)

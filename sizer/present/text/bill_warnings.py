@@ -72,7 +72,7 @@ _MOST_NAMED = 6
 
 def _few(items: Sequence[object]) -> str:
     more = len(items) - _MOST_NAMED
-    names = ", ".join(str(one) for one in items[:_MOST_NAMED])
+    names = ", ".join(str(item) for item in items[:_MOST_NAMED])
     return f"{names} and {plural(more, 'other')}" if more > 1 else ", ".join(map(str, items))
 
 
@@ -173,12 +173,12 @@ def life_cycle_sentences(design: DesignAnswer) -> list[str]:
 
 def sale_end_sentences(design: DesignAnswer) -> list[str]:
     """Of these, what is said of the sale, or of a service that ends too early."""
-    return bill_warning_sentences(one for one in _ends(design) if one.kind is not BillWarningKind.SERVICE_END_KNOWN)
+    return bill_warning_sentences(end for end in _ends(design) if end.kind is not BillWarningKind.SERVICE_END_KNOWN)
 
 
 def service_end_sentences(design: DesignAnswer) -> list[str]:
     """Of these, published ends of service without an end of sale; of several parts in one sentence."""
-    ends = [one for one in _ends(design) if one.kind is BillWarningKind.SERVICE_END_KNOWN]
+    ends = [end for end in _ends(design) if end.kind is BillWarningKind.SERVICE_END_KNOWN]
     if len(ends) < 2:
         return bill_warning_sentences(ends)
     named = listed([f"{name} ({day})" for name, day in (warning.values for warning in ends)])
@@ -201,7 +201,7 @@ def _ends(design: DesignAnswer) -> list[BillWarning]:
 
 def sale_ended(design: DesignAnswer) -> list[str]:
     """Main parts of a design whose sale has ended."""
-    return [str(one.values[0]) for one in _ends(design) if one.kind is BillWarningKind.SALE_ENDED]
+    return [str(end.values[0]) for end in _ends(design) if end.kind is BillWarningKind.SALE_ENDED]
 
 
 def not_ordered(design: DesignAnswer, day: datetime.date | None) -> list[str]:

@@ -226,7 +226,7 @@ def one_server_text(
         return _servers_of_language_text(design, answer, is_maximum=is_maximum)
     if samples_per_s is None:
         server, gpus = design.platform.server.name, words.plural(design.platform.gpus_per_server, "GPU")
-        in_use = [one.serving for one in design.workloads if one.serving is not None]
+        in_use = [workload.serving for workload in design.workloads if workload.serving is not None]
         needed = sum(one.gpus_needed for one in in_use)
         if len(in_use) > 1 and needed > design.platform.gpus_per_server:
             told = f"The {len(in_use)} models in use take {grouped(needed)} GPUs at once; one {server} has {gpus}."

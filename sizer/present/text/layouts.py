@@ -14,20 +14,20 @@ _EQUAL = 0.005
 _RECOMPUTE = {0.0: "none", 1.0: "full"}
 
 
-def layouts_text(found: LayoutSearch, model: str) -> str:
+def layouts_text(search: LayoutSearch, model: str) -> str:
     """The layouts of a model as a table, and what a step of the fastest one is spent on."""
-    asked = found.question
+    asked = search.question
     head = f"{'TP':>3} {'PP':>3} {'VP':>3} {'CP':>3} {'EP':>3} {'DP':>6} {'micro':>5} {'sharding':10} {'recompute':9}"
     lines = [
         f"{model} on {grouped(asked.gpus)} x {asked.gpu}, {_format_text(asked)}, {asked.software}: "
         f"{grouped(asked.batch)} sequences of {grouped(asked.sequence)} tokens a step",
-        f"{grouped(found.n_judged)} layouts judged, {grouped(found.n_fitting)} fit in memory with at least 90 % "
+        f"{grouped(search.n_judged)} layouts judged, {grouped(search.n_fitting)} fit in memory with at least 90 % "
         "probability",
         "",
         f"{head} {'tokens/s':>12} {'90 % interval':>24} {'a GPU':>8} {'GiB':>5} {'fits':>9}",
     ]
-    lines += [_line(one, asked.gpus) for one in found.answers]
-    first = found.answers[0]
+    lines += [_line(answer, asked.gpus) for answer in search.answers]
+    first = search.answers[0]
     lines += [
         "",
         f"A step of the fastest takes {significant(sum(first.step_s.values()))} s: {', '.join(_shares(first))}.",
@@ -37,8 +37,8 @@ def layouts_text(found: LayoutSearch, model: str) -> str:
 
 def _format_text(asked: LayoutQuestion) -> str:
     """The number format as typed, and the one whose rate it takes where that is another: 'mxfp8 (rated as FP8)'."""
-    found = number_format_named(asked.precision, "precision")
-    return asked.precision + format_text(found).removeprefix(found.upper())
+    number_format = number_format_named(asked.precision, "precision")
+    return asked.precision + format_text(number_format).removeprefix(number_format.upper())
 
 
 def settings_text(answer: WorkloadAnswer) -> str:
@@ -49,36 +49,36 @@ def settings_text(answer: WorkloadAnswer) -> str:
     return f"{trained_text(found.work)}, {precision_text(answer)}, {step_size_text(found)}"
 
 
-def step_size_text(found: LanguageAnswer) -> str:
+def step_size_text(answer: LanguageAnswer) -> str:
     """What a step takes in: 'sequences of 8 192 tokens, 440 sequences (3.60 million tokens) a step'."""
-    sequence, stated = found.work.sequence, found.work.step_sequences
+    sequence, stated = answer.work.sequence, answer.work.step_sequences
     # A stated number moves by at most 2 %, so that the GPUs divide it.
-    moved = f", {grouped(stated)} stated" if found.work.has_fixed_batch and stated != found.batch else ""
+    moved = f", {grouped(stated)} stated" if answer.work.has_fixed_batch and stated != answer.batch else ""
     return (
         f"sequences of {grouped(sequence)} tokens, "
-        f"{grouped(found.batch)} sequences ({tokens_text(found.batch * sequence)}{moved}) a step"
+        f"{grouped(answer.batch)} sequences ({tokens_text(answer.batch * sequence)}{moved}) a step"
     )
 
 
-def useful_text(found: LanguageAnswer, tokens_per_s: float) -> str:
+def useful_text(answer: LanguageAnswer, tokens_per_s: float) -> str:
     """Useful arithmetic of one GPU, by which trainings are compared: '464 TFLOP/s, 47 % of the peak in BF16 (MFU)'."""
-    share = f"{percent(found.utilization(tokens_per_s))} of the peak in {format_text(found.work.number_format)} (MFU)"
-    return f"{si(found.model_flop_per_s(tokens_per_s), 'FLOP/s')}, {share}"
+    share = f"{percent(answer.utilization(tokens_per_s))} of the peak in {format_text(answer.work.number_format)} (MFU)"
+    return f"{si(answer.model_flop_per_s(tokens_per_s), 'FLOP/s')}, {share}"
 
 
-def layout_text(found: LanguageAnswer) -> str:
+def layout_text(answer: LanguageAnswer) -> str:
     """The layout: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided on 384 GPUs'."""
-    return f"{degrees_text(found.layout)} on {grouped(found.gpus_used)} GPUs"
+    return f"{degrees_text(answer.layout)} on {grouped(answer.gpus_used)} GPUs"
 
 
-def layout_sentence(found: LanguageAnswer) -> str:
+def layout_sentence(answer: LanguageAnswer) -> str:
     """The layout, and the next one: 'TP 4, PP 4 (5 chunks), CP 2, DP 12, optimizer state divided; next: ...'."""
-    text = layout_text(found)
-    if found.runner_up is None:
+    text = layout_text(answer)
+    if answer.runner_up is None:
         return text
-    slower = 1 - float(found.runner_up.tokens_per_s.value) / float(found.layout.tokens_per_s.value)
+    slower = 1 - float(answer.runner_up.tokens_per_s.value) / float(answer.layout.tokens_per_s.value)
     less = "equally fast" if slower < _EQUAL else f"{_whole_percent(slower)} slower"
-    return f"{text}; next: {degrees_text(found.runner_up)}, {less}"
+    return f"{text}; next: {degrees_text(answer.runner_up)}, {less}"
 
 
 def unused_gpus_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
@@ -91,20 +91,20 @@ def unused_gpus_text(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     return f"The fastest layout uses {grouped(found.gpus_used)} of the {grouped(design.n_gpus)} GPUs; {use}."
 
 
-def rate_basis_text(found: LanguageAnswer) -> str:
+def rate_basis_text(answer: LanguageAnswer) -> str:
     """As :func:`basis_sentence`, as a clause of its own."""
-    text = basis_sentence(found)
-    return f"the rate rests on {text}" if found.basis.all_three else text
+    text = basis_sentence(answer)
+    return f"the rate rests on {text}" if answer.basis.all_three else text
 
 
-def step_sentence(found: LanguageAnswer) -> str:
+def step_sentence(answer: LanguageAnswer) -> str:
     """What a step is spent on: '14.2 s: compute 68 %, attention 9 %, ...'."""
-    return f"{significant(sum(found.layout.step_s.values()))} s: {', '.join(_shares(found.layout))}"
+    return f"{significant(sum(answer.layout.step_s.values()))} s: {', '.join(_shares(answer.layout))}"
 
 
-def basis_sentence(found: LanguageAnswer) -> str:
+def basis_sentence(answer: LanguageAnswer) -> str:
     """Published runs that the rate rests on, and how far it extrapolates: '12 published runs with this model, ...'."""
-    basis = found.basis
+    basis = answer.basis
     if basis.all_three:
         text = f"{plural(basis.all_three, 'published run')} with this model, GPU, number format and software stack"
     else:
@@ -114,14 +114,14 @@ def basis_sentence(found: LanguageAnswer) -> str:
         text = f"no run in our catalogue combines model, GPU, number format and software stack: {listed(parts)}"
     if not basis.most_gpus:
         return text
-    if found.gpus_used > basis.most_gpus:
-        return f"{text}; the largest had {plural(basis.most_gpus, 'GPU')}, so {grouped(found.gpus_used)} extrapolate"
+    if answer.gpus_used > basis.most_gpus:
+        return f"{text}; the largest had {plural(basis.most_gpus, 'GPU')}, so {grouped(answer.gpus_used)} extrapolate"
     return f"{text}, on up to {plural(basis.most_gpus, 'GPU')}"
 
 
-def stacks_sentence(found: LanguageAnswer) -> str:
+def stacks_sentence(answer: LanguageAnswer) -> str:
     """What other stacks are worth: 'torchtitan (PyTorch FSDP2) 28 % slower (5 % to 46 %), ...'; "" without any."""
-    return ", ".join(f"{one.stack.name} {_compared(one.rate_ratio)}" for one in found.stacks.value)
+    return ", ".join(f"{one.stack.name} {_compared(one.rate_ratio)}" for one in answer.stacks.value)
 
 
 def _compared(ratio: Estimate) -> str:
@@ -138,28 +138,28 @@ def _whole_percent(share: float) -> str:
     return f"{100 * share:.0f}{NARROW_SPACE}%"
 
 
-def degrees_text(one: LayoutAnswer) -> str:
+def degrees_text(layout: LayoutAnswer) -> str:
     """Degrees of a layout and what its replicas divide: 'TP 2, PP 1, CP 1, DP 24, optimizer state divided'."""
-    chunks = f" ({one.virtual} chunks)" if one.virtual > 1 else ""
-    parts = [f"TP {one.tensor}", f"PP {one.pipeline}{chunks}", f"CP {one.context}"]
-    if one.expert > 1:
-        parts.append(f"EP {one.expert}")
+    chunks = f" ({layout.virtual} chunks)" if layout.virtual > 1 else ""
+    parts = [f"TP {layout.tensor}", f"PP {layout.pipeline}{chunks}", f"CP {layout.context}"]
+    if layout.expert > 1:
+        parts.append(f"EP {layout.expert}")
     state = {"all (FSDP)": ", all state divided (FSDP)", "optimizer": ", optimizer state divided"}
-    recompute = recompute_text(one)
+    recompute = recompute_text(layout)
     activations = "" if recompute == "none" else f", {recompute} recompute"
-    return f"{', '.join(parts)}, DP {one.data}{state.get(sharding_text(one), '')}{activations}"
+    return f"{', '.join(parts)}, DP {layout.data}{state.get(sharding_text(layout), '')}{activations}"
 
 
-def sharding_text(one: LayoutAnswer) -> str:
+def sharding_text(layout: LayoutAnswer) -> str:
     """State that is divided over the replicas: 'all (FSDP)', 'optimizer' or 'none'."""
-    if one.data * one.context == 1:
+    if layout.data * layout.context == 1:
         return "none"
-    return "all (FSDP)" if one.is_fully_sharded else "optimizer" if one.is_optimizer_sharded else "none"
+    return "all (FSDP)" if layout.is_fully_sharded else "optimizer" if layout.is_optimizer_sharded else "none"
 
 
-def recompute_text(one: LayoutAnswer) -> str:
+def recompute_text(layout: LayoutAnswer) -> str:
     """Activations that are computed again in the backward pass: 'none', 'selective' or 'full'."""
-    return _RECOMPUTE.get(one.recompute, "selective")
+    return _RECOMPUTE.get(layout.recompute, "selective")
 
 
 def _line(one: LayoutAnswer, gpus: int) -> str:

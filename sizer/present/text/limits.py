@@ -50,9 +50,9 @@ def budget_likely_text(result: SizingResult) -> str:
 def _planned(result: SizingResult) -> tuple[float, float] | None:
     """Price range of all purchases of the growth plan; None where there is one, or one is not known."""
     costs = [year.cost for year in result.planned_years if year.cost is not None and isfinite(year.cost.high)]
-    if len(costs) < max(len(result.planned_years), 2) or not any(one.high for one in costs[1:]):
+    if len(costs) < max(len(result.planned_years), 2) or not any(cost.high for cost in costs[1:]):
         return None
-    return sum(one.low for one in costs), sum(one.high for one in costs)
+    return sum(cost.low for cost in costs), sum(cost.high for cost in costs)
 
 
 def _budget(result: SizingResult) -> Iterator[Requirement]:

@@ -130,16 +130,16 @@ def servers_price_text(result: SizingResult, count: int) -> str:
 def planned_years_text(years: Sequence[PlannedYear]) -> str:
     """What a growth plan buys by year: 'year 1: 2 servers, USD 0.88 to 1.4 million; year 2: ...'."""
     texts = []
-    for one in years:
-        if not one.servers_bought and (one.cost is None or not one.cost.high):
-            texts.append(f"year {one.year}: nothing")
+    for year in years:
+        if not year.servers_bought and (year.cost is None or not year.cost.high):
+            texts.append(f"year {year.year}: nothing")
             continue
-        more = f", {grouped(one.n_servers)} then" if one.year > 1 else ""
+        more = f", {grouped(year.n_servers)} then" if year.year > 1 else ""
         price = words.TO_BE_QUOTED
-        if one.cost is not None and isfinite(one.cost.high):
-            price = range_text(one.cost.currency, one.cost.low, one.cost.high)
-        servers = words.plural(one.servers_bought, "server") if one.servers_bought else "no server"
-        texts.append(f"year {one.year}: {servers}{more}, {price}")
+        if year.cost is not None and isfinite(year.cost.high):
+            price = range_text(year.cost.currency, year.cost.low, year.cost.high)
+        servers = words.plural(year.servers_bought, "server") if year.servers_bought else "no server"
+        texts.append(f"year {year.year}: {servers}{more}, {price}")
     return "; ".join(texts)
 
 
@@ -259,7 +259,7 @@ def configuration_text(design: DesignAnswer) -> str:
     drives = f", and {si(stored_bytes, 'B')} of drives for data" if stored_bytes else ""
     text = f"The price range of the {server.name} holds {band.configuration} besides its GPUs{drives}."
     listed = ["memory", "ports"] if drives else ["memory", "drives", "ports"]
-    cached = [one for one in design.workloads if one.kind.reads_data and one.cache_hit_fraction > 0]
+    cached = [workload for workload in design.workloads if workload.kind.reads_data and workload.cache_hit_fraction > 0]
     if cached and server.memory_bytes is not None:
         memory = f"{server.memory_bytes.value / units.GIB:.0f}{NARROW_SPACE}GiB"
         return (
@@ -291,7 +291,7 @@ def difference_text(more: CostDifference) -> str:
     text = f"It is expected to cost {about(more.expected, more.currency)} {side}"
     if more.is_settled or not more.quotes:
         return f"{text}."
-    quotes = words.inside_sentence(quotes_for([one.name for one in more.quotes]))
+    quotes = words.inside_sentence(quotes_for([quote.name for quote in more.quotes]))
     return f"{text}. The order is not settled: {quotes} would settle it."
 
 

@@ -265,7 +265,7 @@ def feeds_sentence(plan: Plan, *, with_remedies: bool = True) -> str:
         return "A wall socket carries the workstation, which stops when that loses power."
     site = plan.inputs.platform.site.feeds
     items = dict.fromkeys(
-        one.item for rack in plan.racks if rack.feeds for one in rack.devices if not one.power.is_known
+        device.item for rack in plan.racks if rack.feeds for device in rack.devices if not device.power.is_known
     )
     few = few_supplies_text(plan) if site != "N" else ""
     supplies = f"{few} for full draw: such a device may run slower or stop" if few else ""

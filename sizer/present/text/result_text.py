@@ -219,7 +219,7 @@ def port_arithmetic(net: Network) -> str:
 def gateway_arithmetic(design: DesignAnswer) -> str:
     """Why there are that many gateway uplinks; empty without a gateway."""
     gateway = design.platform.gateway
-    net = next((one for one in design.quantities.networks if int(one.gateway_uplinks[0])), None)
+    net = next((network for network in design.quantities.networks if int(network.gateway_uplinks[0])), None)
     if gateway is None or net is None:
         return ""
     ports = int(net.end_points[0])

@@ -67,29 +67,29 @@ def _each_hour(people: UseOfModel) -> str:
     return f"{plain(people.requests_per_h)} requests an hour each (assumed)"
 
 
-def most_users_text(found: ServingAnswer) -> str:
+def most_users_text(answer: ServingAnswer) -> str:
     """How many people the GPUs serve, counted as the load is; "" where nothing says what they do."""
-    if found.work.people is None or found.users is None:
+    if answer.work.people is None or answer.users is None:
         return ""
-    most = "about" if found.work.load_kind is LoadKind.GPUS else "at most about"
-    return f"{most} {grouped(float(f'{found.users:.2g}'))} {people_text(found.work)}"
+    most = "about" if answer.work.load_kind is LoadKind.GPUS else "at most about"
+    return f"{most} {grouped(float(f'{answer.users:.2g}'))} {people_text(answer.work)}"
 
 
-def users_text(found: ServingAnswer) -> str:
+def users_text(answer: ServingAnswer) -> str:
     """People whom the GPUs serve, with what is assumed of them; "" where nothing says what they do."""
-    most, people = most_users_text(found), found.work.people
-    if not most or people is None or found.active_users is None:
+    most, people = most_users_text(answer), answer.work.people
+    if not most or people is None or answer.active_users is None:
         return ""
-    if found.work.load_kind is LoadKind.ACTIVE_USERS:
+    if answer.work.load_kind is LoadKind.ACTIVE_USERS:
         return f"{most} with {_each_hour(people)}"
-    active = f"{percent(people.active_share)} are active ({grouped(float(f'{found.active_users:.2g}'))})"
+    active = f"{percent(people.active_share)} are active ({grouped(float(f'{answer.active_users:.2g}'))})"
     return f"{most}, of whom {active} with {_each_hour(people)}"
 
 
-def serving_need_text(answer: WorkloadAnswer, found: ServingAnswer, *, in_short: bool = False) -> str:
+def serving_need_text(answer: WorkloadAnswer, serving_answer: ServingAnswer, *, in_short: bool = False) -> str:
     """What is asked for, in two sentences; ``in_short``: without lengths and limits."""
-    work = found.work
-    text = f"{answer.dnn.name} in {found.weights.upper()} for {load_text(work)}"
+    work = serving_answer.work
+    text = f"{answer.dnn.name} in {serving_answer.weights.upper()} for {load_text(work)}"
     return f"{text}." if in_short else f"{text}, each with {lengths_text(work)}. Latency limits: {limits_text(work)}."
 
 
@@ -118,9 +118,9 @@ def within(work: ServingWork) -> str:
     return "" if work.first_token_s is None else " within the limits"
 
 
-def bound_text(found: ServingAnswer) -> str:
+def bound_text(answer: ServingAnswer) -> str:
     """What bounds the most that is served, as a clause."""
-    return "limited by the computation of the texts" if found.work.is_embedding else _BOUNDS[found.bound]
+    return "limited by the computation of the texts" if answer.work.is_embedding else _BOUNDS[answer.bound]
 
 
 def replicas_text(found: ServingAnswer) -> str:
@@ -134,15 +134,15 @@ def replicas_text(found: ServingAnswer) -> str:
     return f"{plural(found.replicas, 'replica')} of {each}{over} ({layout})"
 
 
-def served_text(found: ServingAnswer, gpu: str) -> str:
+def served_text(answer: ServingAnswer, gpu: str) -> str:
     """What GPUs serve within the limits: the answer where their number is what is asked."""
-    serve = f"{grouped(found.gpus_used)} × {gpu} serve {significant(found.served_per_s)} requests/s"
-    output = significant(found.served_per_s * found.work.priced_tokens)
-    users = f": {text}" if (text := users_text(found)) else ""
+    serve = f"{grouped(answer.gpus_used)} × {gpu} serve {significant(answer.served_per_s)} requests/s"
+    output = significant(answer.served_per_s * answer.work.priced_tokens)
+    users = f": {text}" if (text := users_text(answer)) else ""
     return (
-        f"{serve} of {found.work.model} within the limits with {probability_text(found.work.confidence)} confidence, "
-        f"{output} {found.work.priced}/s{users}; expected are {_rate_text(found.requests_per_s, 'requests/s')}, and "
-        f"{bound_text(found)}"
+        f"{serve} of {answer.work.model} within the limits with {probability_text(answer.work.confidence)} confidence, "
+        f"{output} {answer.work.priced}/s{users}; expected are {_rate_text(answer.requests_per_s, 'requests/s')}, and "
+        f"{bound_text(answer)}"
     )
 
 
@@ -183,47 +183,47 @@ def conditions(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Conditi
         )
 
 
-def without_cache_text(found: ServingAnswer) -> str:
+def without_cache_text(answer: ServingAnswer) -> str:
     """What the same GPUs serve without the cached share, and how many servers would then do; "" where none is asked."""
-    without, asked = found.without_cache, found.work.asked_rate
+    without, asked = answer.without_cache, answer.work.asked_rate
     if without is None or asked is None:
         return ""
-    unit = "requests/s" if found.work.in_flight is None else "requests in flight"
+    unit = "requests/s" if answer.work.in_flight is None else "requests in flight"
     text = "without the cached share the same GPUs serve"
     kept = f"{text} {significant(without.rate)} {unit} and keep the target with {probability_text(without.probability)}"
     if not without.rate:
         kept = f"{text} nothing within the limits"
-    if without.probability >= found.work.confidence:
+    if without.probability >= answer.work.confidence:
         return kept
     if without.servers is None:
         return f"{kept}; no number of such servers is enough then"
     return f"{kept}; it takes {plural(without.servers, 'such server')} then"
 
 
-def software_text(found: ServingAnswer) -> str:
+def software_text(answer: ServingAnswer) -> str:
     """Number formats of the weights and of keys and values, and the software."""
     note = "assumed"
-    if found.wide_cache_matters:
-        half = grouped(int(found.most_concurrent / 2))
+    if answer.wide_cache_matters:
+        half = grouped(int(answer.most_concurrent / 2))
         note = f"assumed; in BF16, the default of vLLM and SGLang, memory has room for {half} requests"
-    cache = f"{found.cache.upper()}{f' ({note})' if found.cache_is_assumed else ''}"
-    mixture = f"a mixture of {listed(found.engines)}, as the request names none"
-    is_open = found.work.precision == "mixed" and found.weights != found.work.shape.published_in
+    cache = f"{answer.cache.upper()}{f' ({note})' if answer.cache_is_assumed else ''}"
+    mixture = f"a mixture of {listed(answer.engines)}, as the request names none"
+    is_open = answer.work.precision == "mixed" and answer.weights != answer.work.shape.published_in
     gain = ""
-    if found.narrow_gain is not None:
-        gain = f"; in NVFP4, whose quality is not modelled, {significant(found.narrow_gain, 2)} times the rate"
-    weights = f"{found.weights.upper()} weights{f' (assumed{gain})' if is_open else ''}"
-    kept = "" if found.work.is_embedding else f", keys and values in {cache}"
-    return f"{weights}{kept}; {found.engine or mixture}"
+    if answer.narrow_gain is not None:
+        gain = f"; in NVFP4, whose quality is not modelled, {significant(answer.narrow_gain, 2)} times the rate"
+    weights = f"{answer.weights.upper()} weights{f' (assumed{gain})' if is_open else ''}"
+    kept = "" if answer.work.is_embedding else f", keys and values in {cache}"
+    return f"{weights}{kept}; {answer.engine or mixture}"
 
 
 # Time of a prompt from which on it is worth keeping. Assumed.
 _LEAST_SAVED_S = 0.2
 
 
-def offload_text(found: ServingAnswer) -> str:
+def offload_text(answer: ServingAnswer) -> str:
     """What memory of the servers keeps of earlier prompts; "" where nothing is cached, or soon computed again."""
-    if (more := found.offload) is None or more.compute_s < _LEAST_SAVED_S:
+    if (more := answer.offload) is None or more.compute_s < _LEAST_SAVED_S:
         return ""
     return (
         f"half of the servers' memory keeps the prompts of {grouped(more.sessions)} more sessions, where the engine is "
@@ -232,40 +232,40 @@ def offload_text(found: ServingAnswer) -> str:
     )
 
 
-def start_text(design: DesignAnswer, found: ServingAnswer) -> str:
+def start_text(design: DesignAnswer, answer: ServingAnswer) -> str:
     """How long a server reads its copy of the weights from its drives; "" where they have no known rate."""
     storage = design.platform.storage
     rate = node_read_rate(storage) if storage.kind == "local" else None
     if rate is None:
         return ""
-    copy = found.weight_bytes * found.gpus_of_replica / found.servers_of_replica
+    copy = answer.weight_bytes * answer.gpus_of_replica / answer.servers_of_replica
     least, most = (duration(copy / one.value) for one in (rate.high, rate.low))
     return f"a server that starts reads {si(copy, 'B')} of weights from its drives in {least} to {most}"
 
 
-def adapters_text(found: ServingAnswer) -> str:
+def adapters_text(answer: ServingAnswer) -> str:
     """Adapters that requests choose among, and their memory."""
-    each = f"{significant(found.adapter_bytes / GIB)}{NARROW_SPACE}GiB"
+    each = f"{significant(answer.adapter_bytes / GIB)}{NARROW_SPACE}GiB"
     return (
-        f"{plural(found.work.adapters, 'adapter')} of rank {found.work.adapter_rank} share one copy of the model and "
+        f"{plural(answer.work.adapters, 'adapter')} of rank {answer.work.adapter_rank} share one copy of the model and "
         f"take {each} of the weights of each GPU"
     )
 
 
-def ingress_text(found: ServingAnswer) -> str:
+def ingress_text(answer: ServingAnswer) -> str:
     """What spreads requests over the replicas; it is no part of the bill."""
-    if found.work.first_token_s is None:
+    if answer.work.first_token_s is None:
         text = "the application that reads the texts and stores the results keeps enough requests in flight"
-        return f"{text}{'' if found.replicas == 1 else ' in each replica'}: out of scope, not on the bill"
-    engines = "" if found.replicas == 1 else f" and spreads requests over the {grouped(found.replicas)} replicas"
+        return f"{text}{'' if answer.replicas == 1 else ' in each replica'}: out of scope, not on the bill"
+    engines = "" if answer.replicas == 1 else f" and spreads requests over the {grouped(answer.replicas)} replicas"
     text = f"a gateway or load balancer on the users' Ethernet authenticates{engines}: provided by others"
-    is_search = found.work.people == USES["rag"]
+    is_search = answer.work.people == USES["rag"]
     return f"{text}{', and so are the vector store and the nodes that search it' if is_search else ''}"
 
 
-def batch_text(found: ServingAnswer) -> str:
+def batch_text(answer: ServingAnswer) -> str:
     """How long a batch takes as fast as the GPUs go."""
-    value, low, high = (1e6 / float(end) for end in found.requests_per_s)
+    value, low, high = (1e6 / float(end) for end in answer.requests_per_s)
     return (
         f"a million requests take {duration(value)} at the most (90{NARROW_SPACE}% interval {duration(high, value)} to "
         f"{duration(low, value)})"
@@ -308,14 +308,14 @@ def day_text(answer: WorkloadAnswer) -> str:
     return f"{tokens} day: its mean load is {percent(work.mean_load)} of that of the peak hour; {idle}"
 
 
-def failure_text(found: ServingAnswer) -> str:
+def failure_text(answer: ServingAnswer) -> str:
     """What is left within the limits without one replica, and without one server."""
 
     def left(one: AfterFailure) -> str:
         if not one.replicas:
             return "nothing"
-        unit = "requests/s" if found.work.in_flight is None else "requests in flight"
-        people = "" if one.users is None else f", about {grouped(float(f'{one.users:.2g}'))} {people_text(found.work)}"
+        unit = "requests/s" if answer.work.in_flight is None else "requests in flight"
+        people = "" if one.users is None else f", about {grouped(float(f'{one.users:.2g}'))} {people_text(answer.work)}"
         chance = (
             ""
             if one.probability is None
@@ -323,7 +323,7 @@ def failure_text(found: ServingAnswer) -> str:
         )
         return f"{_rate_text(one.rate, unit)}{people}{chance}"
 
-    return f"without one replica {left(found.after_replica)}; without one server {left(found.after_server)}"
+    return f"without one replica {left(answer.after_replica)}; without one server {left(answer.after_server)}"
 
 
 def people_text(work: ServingWork) -> str:
@@ -331,11 +331,11 @@ def people_text(work: ServingWork) -> str:
     return "active users" if work.load_kind is LoadKind.ACTIVE_USERS else "users in all"
 
 
-def needed_text(found: ServingAnswer) -> str:
+def needed_text(answer: ServingAnswer) -> str:
     """Replicas that the asked load takes, and what the others are for."""
-    assert found.replicas_needed is not None
-    spare = found.replicas - found.replicas_needed
-    text = f"{plural(found.replicas_needed, 'replica')} at the confidence asked for"
+    assert answer.replicas_needed is not None
+    spare = answer.replicas - answer.replicas_needed
+    text = f"{plural(answer.replicas_needed, 'replica')} at the confidence asked for"
     if spare < 0:
         return f"{text}, {plural(-spare, 'replica')} more than there are"
     if spare < 1:
@@ -350,25 +350,25 @@ def used_stack_text(answer: WorkloadAnswer) -> str:
     return answer.stack.name
 
 
-def flight_text(found: ServingAnswer) -> str:
+def flight_text(answer: ServingAnswer) -> str:
     """Requests in flight of a replica."""
     at = {"asked": "at this load", "sure": "at the rate kept with the confidence asked for"}.get(
-        found.load, "at the most within the limits"
+        answer.load, "at the most within the limits"
     )
-    at = f"{at} ({significant(found.served_per_s)} requests/s in all)"
-    count = significant(found.concurrency) if found.concurrency >= 1 else "fewer than 1"
-    return f"{count} {at} in each replica, whose memory has room for {grouped(int(found.most_concurrent))}"
+    at = f"{at} ({significant(answer.served_per_s)} requests/s in all)"
+    count = significant(answer.concurrency) if answer.concurrency >= 1 else "fewer than 1"
+    return f"{count} {at} in each replica, whose memory has room for {grouped(int(answer.most_concurrent))}"
 
 
-def prefix_text(found: ServingAnswer) -> str:
+def prefix_text(answer: ServingAnswer) -> str:
     """Memory of what earlier prompts leave in the cache, and for how many sessions there is room; "" without one."""
-    work, each = found.work, found.prefix_bytes
+    work, each = answer.work, answer.prefix_bytes
     if not each:
         return ""
-    stay = "" if found.prefix_stay_s is None else f", those of {duration(found.prefix_stay_s)} at this load"
+    stay = "" if answer.prefix_stay_s is None else f", those of {duration(answer.prefix_stay_s)} at this load"
     return (
         f"the cached prompt of a session, {grouped(work.input_tokens * work.prefix_cached)} tokens, takes "
-        f"{si(each, 'B')}: besides the requests in flight, all GPUs have room for {grouped(found.sessions_stored)} "
+        f"{si(each, 'B')}: besides the requests in flight, all GPUs have room for {grouped(answer.sessions_stored)} "
         "sessions"
         f"{stay}; the next request of a session must go to the replica that holds them"
     )
@@ -384,10 +384,10 @@ def _interval(time_s: Estimate) -> str:
     return f"{duration(value)} (90{NARROW_SPACE}% interval {duration(low, value)} to {duration(high, value)})"
 
 
-def tokens_text(found: ServingAnswer) -> str:
+def tokens_text(answer: ServingAnswer) -> str:
     """Output tokens a second within the limits, of all GPUs and of one."""
-    each = significant(float(found.tokens_per_s.value) / found.gpus_used)
-    return f"at most {_rate_text(found.tokens_per_s, f'{found.work.priced}/s')}, {each} per GPU; {bound_text(found)}"
+    each = significant(float(answer.tokens_per_s.value) / answer.gpus_used)
+    return f"at most {_rate_text(answer.tokens_per_s, f'{answer.work.priced}/s')}, {each} per GPU; {bound_text(answer)}"
 
 
 def _rate_text(rate: Estimate, unit: str) -> str:
@@ -395,11 +395,11 @@ def _rate_text(rate: Estimate, unit: str) -> str:
     return f"{value} {unit} (90{NARROW_SPACE}% interval {low} to {high})"
 
 
-def published_text(found: ServingAnswer) -> str:
+def published_text(answer: ServingAnswer) -> str:
     """The published run that is nearest to what is served."""
-    row = nearest_run(found)
+    row = nearest_run(answer)
     if row is None:
-        return f"no run of {found.work.model} on the {found.deployment.gpu.name} is in our catalogue"
+        return f"no run of {answer.work.model} on the {answer.deployment.gpu.name} is in our catalogue"
     return f"nearest run of the model on this GPU in our catalogue: {_run_text(row)}"
 
 
@@ -417,13 +417,13 @@ def _run_text(row: ServingRow) -> str:
     return f"{each} with {lengths}, {', '.join(part for part in parts if part)}"
 
 
-def memory_text(found: ServingAnswer, memory_bytes: float) -> str:
+def memory_text(answer: ServingAnswer, memory_bytes: float) -> str:
     """Memory of a GPU: weights, keys and values, reserve and what is free."""
-    used = found.weight_bytes + found.cache_bytes + found.reserve_bytes
+    used = answer.weight_bytes + answer.cache_bytes + answer.reserve_bytes
     weights, cache, reserve, free = (
-        gib_text(part) for part in (found.weight_bytes, found.cache_bytes, found.reserve_bytes, memory_bytes - used)
+        gib_text(part) for part in (answer.weight_bytes, answer.cache_bytes, answer.reserve_bytes, memory_bytes - used)
     )
-    return f"weights {weights}, {found.work.memory_content} {cache}, workspace {reserve}, free {free} of each GPU"
+    return f"weights {weights}, {answer.work.memory_content} {cache}, workspace {reserve}, free {free} of each GPU"
 
 
 def gib_text(size_bytes: float) -> str:
@@ -457,8 +457,8 @@ def _each_text(cost: TokenCost, pieces: float = 1.0) -> str:
     return f"about {cost.currency}{NARROW_SPACE}{middle}{'' if low == high else f' ({low} to {high})'}"
 
 
-def _clock_text(found: ServingAnswer) -> str:
-    rate, work = significant(found.served_per_s, 2), found.work
+def _clock_text(answer: ServingAnswer) -> str:
+    rate, work = significant(answer.served_per_s, 2), answer.work
     if work.night_hours:
         return f"{rate} requests/s in {work.night_hours} hours of each night"
     if work.varies:
@@ -530,9 +530,9 @@ def other_loads_text(loads: Sequence[OtherLoad]) -> str:
     """What half and twice as many people take."""
     return listed(
         [
-            f"{'half' if one.factor < 1 else 'twice'} as many requests: {plural(one.n_servers, 'server')} with "
-            f"{plural(one.gpus_per_server, 'GPU')}{' each' if one.n_servers > 1 else ''}"
-            for one in loads
+            f"{'half' if load.factor < 1 else 'twice'} as many requests: {plural(load.n_servers, 'server')} with "
+            f"{plural(load.gpus_per_server, 'GPU')}{' each' if load.n_servers > 1 else ''}"
+            for load in loads
         ]
     )
 
@@ -596,7 +596,7 @@ def serving_rows(design: DesignAnswer, answer: WorkloadAnswer, *, with_cost: boo
         ("Without cache", "" if found.depends_on_cache else without_cache_text(found)),
         ("In flight", flight_text(found)),
         ("First token", latencies.get("first-token", "")),
-        *(("Conditional", one.text) for one in conditions(design, answer)),
+        *(("Conditional", condition.text) for condition in conditions(design, answer)),
         ("Later tokens", latencies.get("later-tokens", "")),
         ("Input" if work.is_embedding else "Output", tokens_text(found)),
         ("Published", published_text(found)),

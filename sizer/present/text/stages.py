@@ -119,7 +119,7 @@ def _decode(reason: DecodeReason) -> str:
 def core_time(core_s: float) -> str:
     """Work of one core: '3.2 core-ms', '170 core-µs', '1.4 core-s'."""
     rounded = float(f"{core_s:.1e}")  # before the unit is chosen: 999.6 µs are 1 ms
-    scale, unit = next((one for one in _CORE_TIMES if rounded >= one[0]), _CORE_TIMES[-1])
+    scale, unit = next((_core_time for _core_time in _CORE_TIMES if rounded >= _core_time[0]), _CORE_TIMES[-1])
     return f"{significant(core_s / scale, 2)}{NARROW_SPACE}core-{unit}"
 
 

@@ -457,7 +457,7 @@ def _idle_texts(result: SizingResult) -> list[str]:
         is_settled = idle.has_rate and idle.probability >= result.request.confidence
         if idle.probability >= _WORTH_TRYING and not is_settled:
             texts.append("Run the work there for an hour before you order.")
-    return [*texts, *(_idle_storage_text(one, result.design.n_servers) for one in result.idle_storage)]
+    return [*texts, *(_idle_storage_text(storage, result.design.n_servers) for storage in result.idle_storage)]
 
 
 def _all_servers_text(design: DesignAnswer, existing: ExistingUse) -> list[str]:

@@ -49,7 +49,7 @@ class RequestOutcome:
     def numbers(self) -> Numbers:
         """Numbers among the figures by their keys. No price that is a lower bound: its difference says nothing."""
         amounts = {one.key: Fraction(one.text) for one in self.figures if one.unit == "money" and not one.is_at_least}
-        return {one.key: Fraction(one.value) for one in self.figures if one.value is not None} | amounts
+        return {figure.key: Fraction(figure.value) for figure in self.figures if figure.value is not None} | amounts
 
     @property
     def is_answered(self) -> bool:

@@ -113,8 +113,8 @@ def value_difference(value: Value, base: Value, is_count: bool) -> str:
     return told(value.number, base.number)
 
 
-def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
-    return one is not None and other is not None and bool(one.low <= other.high and other.low <= one.high)
+def _overlap(rate: Estimate | None, other: Estimate | None) -> bool:
+    return rate is not None and other is not None and bool(rate.low <= other.high and other.low <= rate.high)
 
 
 def points(value: float, base: float) -> str:
@@ -152,7 +152,7 @@ def figures_table(designs: Sequence[Compared], baseline: int, *, has_price: bool
     check(designs, baseline)
     listed = [figure for figure in _figures(designs) if has_price or not figure[0].startswith("Price")]
     rows = [
-        row(label, *_marked([show(one) for one in designs], baseline, is_count=is_count))
+        row(label, *_marked([show(design) for design in designs], baseline, is_count=is_count))
         for label, show, is_count in listed
     ]
     return Table(
@@ -163,7 +163,7 @@ def figures_table(designs: Sequence[Compared], baseline: int, *, has_price: bool
 def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
     """Items whose number differs between the designs, by category; None where the bills hold the same."""
     check(designs, baseline)
-    counted = [_counts(one.result.design.bill) for one in designs]
+    counted = [_counts(design.result.design.bill) for design in designs]
     rows: list[Row] = []
     for category in CATEGORIES:
         items = dict.fromkeys(key for counts in counted for key in counts if key[0] == category)
@@ -240,7 +240,7 @@ _POWER_LABEL = "Power, maximum"
 
 def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], Value], bool]]:
     """Label, value and whether it is a count, of every row."""
-    compared = [one.result.design for one in designs]
+    compared = [design.result.design for design in designs]
     most = max(compared, key=lambda design: len(design.workloads))
     several = len(most.workloads) > 1
     rates: list[tuple[str, Callable[[Compared], Value], bool]] = []
@@ -256,7 +256,7 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
         limits.append((_labelled("Limiting stage", names, number, several), _of(_limit_of(number)), False))
     titles: list[tuple[str, Callable[[Compared], Value], bool]] = (
         [("Request", lambda one: Value(one.result.request.title, is_text=True), False)]
-        if len({one.result.request.title for one in designs}) > 1
+        if len({design.result.request.title for design in designs}) > 1
         else []
     )
     table: list[tuple[str, Callable[[Compared], Value], bool]] = [
@@ -279,7 +279,7 @@ def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared]
         ("Cables", _of(lambda one: Value.count(one.plan.n_links)), True),
         ("Weight", _of(_weight), False),
     ]
-    if any(_price(one.result.design).number is not None for one in designs):
+    if any(_price(design.result.design).number is not None for design in designs):
         table += [(label, _of(show), False) for label, show in _cost_rows(compared, most, several)]
     return table
 
@@ -331,11 +331,11 @@ def _rate_of(number: int, is_named: bool = False) -> _Show:
             return Value(NOT_PREDICTED)
         of = f"{answer.dnn.id} {answer.sample_bytes} {_rate_label(answer)}"
         if _is_timed(answer) and answer.time is not None:
-            found = Value.estimated(answer.time.total_s, "s", of)
+            value = Value.estimated(answer.time.total_s, "s", of)
         else:
-            found = Value.estimated(answer.throughput, words.sample_unit(answer.dnn), of)
+            value = Value.estimated(answer.throughput, words.sample_unit(answer.dnn), of)
         name = f"{answer.dnn.name}: " if is_named else ""
-        return replace(found, text=name + found.text, name=name)
+        return replace(value, text=name + value.text, name=name)
 
     return show
 
@@ -457,7 +457,7 @@ def request_table(
     words come back as they are.
     """
     check(designs, baseline)
-    asked = [dict(_fields(_told(one.result))) for one in designs]
+    asked = [dict(_fields(_told(design.result))) for design in designs]
     rows = []
     for path in dict.fromkeys(path for fields in asked for path in fields):
         values = [value_text(path[-1], fields.get(path), name_of) for fields in asked]
@@ -536,7 +536,7 @@ def price_chart(
     designs: Sequence[Compared], baseline: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX
 ) -> Chart | None:
     """Expected price of each design with its range; None where a price is missing or they are in several currencies."""
-    costs = [one.result.design.cost for one in designs]
+    costs = [design.result.design.cost for design in designs]
     known = [cost for cost in costs if cost is not None and math.isfinite(cost.high)]
     if len(known) < len(designs) or len({cost.currency for cost in known}) > 1:
         return None

@@ -233,44 +233,44 @@ def cut(text: str) -> str:
 _LEAST = Fraction(1, 2000)
 
 
-def effects_table(found: AnswerDifference, before: str, currency: str, label_of: Callable[[str], str]) -> Table | None:
+def effects_table(caused: AnswerDifference, before: str, currency: str, label_of: Callable[[str], str]) -> Table | None:
     """What every changed input does alone, and the whole difference; None where no input differs.
 
     ``before``: what the first request is called. ``label_of``: name of an input by its key.
     """
-    if not found.causes:
+    if not caused.causes:
         return None
-    figures = {figure.key: figure for figure in found.now.figures if figure.key in found.compared}
+    figures = {figure.key: figure for figure in caused.now.figures if figure.key in caused.compared}
     times = (key for key in figures if key.startswith("time-"))
     # The rate is what is asked; racks follow the rack units.
     told = ("price", "gpus", "storage-nodes", *times, "power", "rack-units")
-    keys = [key for key in told if key in figures and _moves(found, key)]
+    keys = [key for key in told if key in figures and _moves(caused, key)]
 
     def effect(amount: Fraction | None, key: str) -> Cell:
         text = "no design" if amount is None else signed_number(amount, figures[key].unit, currency)
         return Cell(text, is_muted=not amount)
 
     rows = []
-    for cause in found.causes:
+    for cause in caused.causes:
         design = cause.alone.design or f"no design: {cut(cause.alone.reason.splitlines()[0])}"
-        is_same = cause.alone == found.before
-        cells = (effect(cause.effect(found.before, key), key) for key in keys)
+        is_same = cause.alone == caused.before
+        cells = (effect(cause.effect(caused.before, key), key) for key in keys)
         rows.append(row(label_of(cause.key), Cell(design, is_muted=is_same), *cells))
-    if len(found.causes) > 1 and keys:
-        totals = (effect(found.total(key), key) for key in keys)
-        rows.append(row("All changes together", found.now.design, *totals, kind="total"))
+    if len(caused.causes) > 1 and keys:
+        totals = (effect(caused.total(key), key) for key in keys)
+        rows.append(row("All changes together", caused.now.design, *totals, kind="total"))
     head = (
         Column("Input", "left", 22),
         Column(f"{before} with it alone", "left", 30 if keys else 78),
         *(Column(figures[key].label, "right", 48 // len(keys)) for key in keys),
     )
-    note = "Changes interact: their effects need not add up to the whole difference." if len(found.causes) > 1 else ""
+    note = "Changes interact: their effects need not add up to the whole difference." if len(caused.causes) > 1 else ""
     return Table("effects", "Effect of each changed input made alone", head, tuple(rows), note)
 
 
-def _moves(found: AnswerDifference, key: str) -> bool:
-    base = max(abs(found.before.numbers[key]), Fraction(1))
-    steps = (found.total(key), *(cause.effect(found.before, key) for cause in found.causes))
+def _moves(caused: AnswerDifference, key: str) -> bool:
+    base = max(abs(caused.before.numbers[key]), Fraction(1))
+    steps = (caused.total(key), *(cause.effect(caused.before, key) for cause in caused.causes))
     return any(step is not None and abs(step) > base * _LEAST for step in steps)
 
 
@@ -283,19 +283,19 @@ def signed_number(amount: Fraction, unit: str, currency: str) -> str:
     return ("+" if amount > 0 else "\u2212") + text
 
 
-def no_answer(found: AnswerDifference, before: str, now: str) -> list[str]:
+def no_answer(caused: AnswerDifference, before: str, now: str) -> list[str]:
     """Which of two requests no design meets, and why."""
-    pairs = ((before, found.before), (now, found.now))
+    pairs = ((before, caused.before), (now, caused.now))
     return [f"{name} has no design: {outcome.reason}" for name, outcome in pairs if not outcome.is_answered]
 
 
-def summary(found: AnswerDifference) -> str:
+def summary(caused: AnswerDifference) -> str:
     """How much the requests differ, in one sentence."""
-    if not found.changes:
+    if not caused.changes:
         return "The requests ask for the same."
-    if not found.causes:
+    if not caused.causes:
         return "The requests differ only in what no search reads."
-    return f"The requests differ in {plural(len(found.causes), 'input')}."
+    return f"The requests differ in {plural(len(caused.causes), 'input')}."
 
 
 # What the two are called in the heads of tables: their own names may be paths.
@@ -304,18 +304,18 @@ _MOST_NAMED = 8
 
 
 def difference_document(
-    sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference
+    sides: tuple[ComparedAnswer, ComparedAnswer], since: Differences, caused: AnswerDifference
 ) -> dict[str, Any]:
     """The differences of two sides and what each changed input does alone."""
     old, new = sides[0].snapshot, sides[1].snapshot
     pairs = figure_pairs(old, new) if old is not None and new is not None else ()
     return json_document(
         "difference",
-        **fields_of(found, "request", "is_other_catalog", "is_other_calibration", "is_other_version"),
-        is_other_price_book=found.is_other_price_book,
+        **fields_of(since, "request", "is_other_catalog", "is_other_calibration", "is_other_version"),
+        is_other_price_book=since.is_other_price_book,
         sides=[_side(side) for side in sides],
         figures=[{"before": _figure(pair.before), "now": _figure(pair.now)} for pair in pairs],
-        bill=[{"before": _line(line.before), "now": _line(line.now), "more": line.more} for line in found.lines],
+        bill=[{"before": _line(line.before), "now": _line(line.now), "more": line.more} for line in since.lines],
         sized_now={
             "before": _outcome(caused.before),
             "now": _outcome(caused.now),
@@ -365,22 +365,22 @@ def _money(amount: Fraction) -> Decimal:
     return Decimal(amount.numerator) / Decimal(amount.denominator)
 
 
-def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> str:
+def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], since: Differences, caused: AnswerDifference) -> str:
     """What two sides say otherwise, and which input caused it.
 
     ``found``: of their requests and the answers they carry. ``caused``: of their requests, both sized now.
     """
     blocks = ["\n".join(_heading(name, side) for name, side in zip(SIDES, sides, strict=True))]
     snapshots = (sides[0].snapshot, sides[1].snapshot)
-    currencies = found.currencies
-    tables: list[Table | None] = [request_table(found.request, *SIDES, dotted, written)]
+    currencies = since.currencies
+    tables: list[Table | None] = [request_table(since.request, *SIDES, dotted, written)]
     if snapshots[0] is not None and snapshots[1] is not None:
         tables.append(figures_table(figure_pairs(snapshots[0], snapshots[1]), *SIDES, currencies))
-        tables.append(bill_table(found.lines, *SIDES, currencies))
+        tables.append(bill_table(since.lines, *SIDES, currencies))
     tables.append(effects_table(caused, SIDES[0], currencies[1], str))
-    notes = _notes(sides, found, caused)
+    notes = _notes(sides, since, caused)
     blocks.append("\n".join(line for text in notes for line in textwrap.wrap(clean(text), WIDTH)))
-    if not found.are_none:
+    if not since.are_none:
         blocks += [table_text(table) for table in tables if table is not None]
     return "\n\n".join(block for block in blocks if block)
 
@@ -399,14 +399,14 @@ def _heading(name: str, side: ComparedAnswer) -> str:
     return "\n".join(lines)
 
 
-def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> Iterator[str]:
+def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], since: Differences, caused: AnswerDifference) -> Iterator[str]:
     for name, side in zip(SIDES, sides, strict=True):
         if side.is_unsealed:
             yield (
                 f"{name} is a customer's copy or a file without a digest: nothing shows whether its figures were "
                 "changed after the program wrote them."
             )
-    if found.are_none:
+    if since.are_none:
         yield "The two are the same."
         return
     yield summary(caused)
@@ -414,17 +414,17 @@ def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, cau
     others = [
         what
         for what, is_other in (
-            ("catalogue", found.is_other_catalog),
-            ("calibration", found.is_other_calibration),
-            ("version of the program", found.is_other_version),
+            ("catalogue", since.is_other_catalog),
+            ("calibration", since.is_other_calibration),
+            ("version of the program", since.is_other_version),
         )
         if is_other
     ]
     if others:
         yield f"The two were answered with another {listed(others)}."
-    if found.is_other_price_book:
+    if since.is_other_price_book:
         yield "Their price books differ."
-    if found.has_answers and not found.figures and not found.lines:
+    if since.has_answers and not since.figures and not since.lines:
         yield "Figures and bill are the same."
     yield from open_prices((sides[0].snapshot, sides[1].snapshot))
     if any(side.is_stored for side in sides):
@@ -436,7 +436,7 @@ def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, cau
 
 def open_prices(snapshots: Sequence[Snapshot | None]) -> Iterator[str]:
     """Why two prices have no difference: what neither side's bill prices, by name."""
-    known = [one for one in snapshots if one is not None]
+    known = [snapshot for snapshot in snapshots if snapshot is not None]
     names = dict.fromkeys(
         line.name for one in known for line in one.lines if line.net is None and line.is_bought and line.quantity
     )

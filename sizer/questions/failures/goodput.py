@@ -83,8 +83,8 @@ def question_of(design: DesignAnswer, answer: WorkloadAnswer) -> GoodputQuestion
     job = answer.job
     if job is None or (answer.kind.trains_language and answer.trained.work.method == "lora"):
         return None
-    kept = checkpoint_storage(design, job)
-    write, read = kept.write_bytes_per_s[0], kept.read_bytes_per_s[0]
+    storage = checkpoint_storage(design, job)
+    write, read = storage.write_bytes_per_s[0], storage.read_bytes_per_s[0]
     if not (math.isfinite(write) and math.isfinite(read)):
         return None
     return GoodputQuestion(
@@ -181,9 +181,9 @@ def _plan(question: GoodputQuestion) -> CheckpointPlan:
     )
 
 
-def goodput_text(found: GoodputAnswer) -> str:
+def goodput_text(answer: GoodputAnswer) -> str:
     """The plan in lines."""
-    asked, plan = found.question, found.plan
+    asked, plan = answer.question, answer.plan
     how = "while training goes on" if asked.copy_s is not None else "while training waits"
     best = "best interval" if asked.interval_s is None else "interval"
     share, low, high = plan.goodput
@@ -198,10 +198,10 @@ def goodput_text(found: GoodputAnswer) -> str:
         f"lost                {significant(plan.lost_hours_per_week)} h a week, "
         f"{grouped(round(plan.lost_hours_per_week * asked.gpus))} GPU-hours",
         f"storage writes      {plan.write_share:.0%} of the time",
-        f"published level     {found.level or 'below good'} (NVIDIA DGX SuperPOD, storage by number of servers)",
+        f"published level     {answer.level or 'below good'} (NVIDIA DGX SuperPOD, storage by number of servers)",
     ]
-    if found.spare_servers is not None:
-        lines.append(f"spare servers       {found.spare_servers}: the job has all its servers 99 % of the time")
+    if answer.spare_servers is not None:
+        lines.append(f"spare servers       {answer.spare_servers}: the job has all its servers 99 % of the time")
     return "\n".join(lines)
 
 
@@ -311,12 +311,12 @@ def _costs(
     )
 
 
-def worth_table(found: StorageWorth, number: int) -> Table:
+def worth_table(worth: StorageWorth, number: int) -> Table:
     """More storage nodes: goodput, GPU time that they save, and whether that pays for them."""
     return record_table(
         f"storage-worth-{number}",
         f"Faster storage: GPU time saved over {YEARS:g} years compared with its price",
-        found.rows,
+        worth.rows,
         [
             Field("Nodes", lambda one: grouped(one.nodes), "right", 10),
             Field("Write rate", lambda one: si(one.write_bytes_per_s, "B/s"), "right", 18),
@@ -328,12 +328,12 @@ def worth_table(found: StorageWorth, number: int) -> Table:
     )
 
 
-def worth_text(found: StorageWorth) -> str:
+def worth_text(worth: StorageWorth) -> str:
     """The write rate up to which storage pays."""
-    most, planned = found.pays_up_to, found.rows[0]
+    most, planned = worth.pays_up_to, worth.rows[0]
     rate = si(most.write_bytes_per_s, "B/s")
     if most is planned:
-        open_rows = [row for row in found.rows if row.pays is Pays.OPEN]
+        open_rows = [row for row in worth.rows if row.pays is Pays.OPEN]
         if open_rows:
             return f"Whether a write rate above {rate} pays for itself depends on the quotes."
         return f"Storage that writes faster than the planned {rate} would cost more than the GPU time it saves."
@@ -343,20 +343,20 @@ def worth_text(found: StorageWorth) -> str:
     )
 
 
-def worth_lines(found: StorageWorth) -> str:
+def worth_lines(worth: StorageWorth) -> str:
     """Table and sentence as plain text."""
-    return "\n".join(["", table_text(worth_table(found, 1)), worth_text(found)])
+    return "\n".join(["", table_text(worth_table(worth, 1)), worth_text(worth)])
 
 
-def _hours(one: MoreStorage) -> str:
-    hours = round(one.gpu_hours_per_week)
+def _hours(storage: MoreStorage) -> str:
+    hours = round(storage.gpu_hours_per_week)
     return f"+{grouped(hours)}" if hours else "0"
 
 
-def _ratio(one: MoreStorage) -> str:
-    if one.ratio is None:
+def _ratio(storage: MoreStorage) -> str:
+    if storage.ratio is None:
         return ""
-    low, high = one.ratio
+    low, high = storage.ratio
     if high < _LITTLE:
         return "under 0.01"
     return f"{significant(low, 1) if low >= _LITTLE else 'under 0.01'} to {significant(high, 1)}"

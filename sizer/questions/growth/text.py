@@ -212,7 +212,7 @@ def _times(item: str, count: int, catalog: Catalog) -> str:
 def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table | None:
     """The recommended sequence compared with the other ways to buy; None where they buy the same."""
     recommended = growth.recommended
-    others = [one for one in growth.alternatives if _way(one) != _way(recommended)]
+    others = [alternative for alternative in growth.alternatives if _way(alternative) != _way(recommended)]
     if not others:
         return None
     energy_cost = Field[PurchaseSequence](

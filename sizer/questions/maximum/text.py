@@ -47,9 +47,9 @@ def _point(point: LimitDesign) -> dict[str, object]:
     return {"name": point_name(point), **fields_of(point, *shown, *taken)}
 
 
-def is_same(one: LimitDesign, other: LimitDesign) -> bool:
+def is_same(point: LimitDesign, other: LimitDesign) -> bool:
     """Whether two points are the same servers and storage."""
-    return one.parts == other.parts
+    return point.parts == other.parts
 
 
 def point_name(point: LimitDesign) -> str:
@@ -143,19 +143,19 @@ def binding_limit_sentences(result: SizingResult, *, with_amounts: bool) -> list
     return [_following(step, result, found, with_amounts) for step in found.steps if step.binds]
 
 
-def _nothing_binds(idle: list[str], found: Maximum) -> str:
-    if found.is_largest:
-        return f"{found.design.n_servers} servers are the largest cluster considered; the limits leave room for more."
+def _nothing_binds(idle: list[str], maximum: Maximum) -> str:
+    if maximum.is_largest:
+        return f"{maximum.design.n_servers} servers are the largest cluster considered; the limits leave room for more."
     if len(idle) > 1:
         return f"No single limit binds: a higher limit of {listed(idle, 'or')} alone brings nothing."
     return f"The limit of {idle[0]} does not bind: no larger design is faster."
 
 
-def _following(step: LimitStep, result: SizingResult, found: Maximum, with_amounts: bool) -> str:
+def _following(step: LimitStep, result: SizingResult, maximum: Maximum, with_amounts: bool) -> str:
     point = step.following
     assert point is not None  # the limit binds
     amount = point.amount(step.limit)
-    unit = _unit(result, found)
+    unit = _unit(result, maximum)
     name = LIMIT_NAMES[step.limit]
     needs = ""
     if amount is not None and (with_amounts or step.limit is not SizeLimit.BUDGET):
@@ -163,7 +163,7 @@ def _following(step: LimitStep, result: SizingResult, found: Maximum, with_amoun
         needs = f" for {amount_text(step.limit, amount, result.request.currency)}, {more} over the limit"
     return (
         f"The limit that binds is the {name}: the next faster design is {point_name(point)}{needs}, with "
-        f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, found.design.samples_per_s)})."
+        f"{rate_text(point.samples_per_s, unit)} (+{percent_more(point.samples_per_s, maximum.design.samples_per_s)})."
     )
 
 
@@ -173,5 +173,5 @@ def maximum_text(result: SizingResult) -> list[str]:
     return ["Most that the limits give:", *(f"  {sentence}" for sentence in sentences)] if sentences else []
 
 
-def _unit(result: SizingResult, found: Maximum) -> str:
-    return sample_unit(result.design.workloads[found.workload].dnn)
+def _unit(result: SizingResult, maximum: Maximum) -> str:
+    return sample_unit(result.design.workloads[maximum.workload].dnn)

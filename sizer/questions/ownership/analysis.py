@@ -83,14 +83,14 @@ class OwnershipAnswer:
         low, high = (sum(self._end(kind, one, end) for one in years) for end in ("low", "high"))
         return low, high
 
-    def _end(self, kind: CostKind | Literal["total"], one: YearCost, end: str) -> float:
+    def _end(self, kind: CostKind | Literal["total"], year_cost: YearCost, end: str) -> float:
         """One end of the range of a kind in a year; support is what the others leave of the total."""
-        total: float = getattr(self.up_to[one.year], end)
-        total -= getattr(self.up_to[one.year - 1], end) if one.year > 1 else 0.0
+        total: float = getattr(self.up_to[year_cost.year], end)
+        total -= getattr(self.up_to[year_cost.year - 1], end) if year_cost.year > 1 else 0.0
         bought = [getattr(price, end) for price in (self.up_to[0], *(year.cost for year in self.later))]
-        care = float(self.cost.rates.care_percent) / 100 * sum(bought[: one.year])
-        parts: dict[str, float] = {"purchase": sum(bought[one.year - 1 : one.year]), "care": care}
-        parts |= {"energy": float(one.energy or 0), "space": float(one.space or 0)}
+        care = float(self.cost.rates.care_percent) / 100 * sum(bought[: year_cost.year])
+        parts: dict[str, float] = {"purchase": sum(bought[year_cost.year - 1 : year_cost.year]), "care": care}
+        parts |= {"energy": float(year_cost.energy or 0), "space": float(year_cost.space or 0)}
         return {**parts, "support": total - sum(parts.values()), "total": total}[kind]
 
     def run_span(self, run: RunCost) -> tuple[float, float] | None:

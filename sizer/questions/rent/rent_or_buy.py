@@ -185,7 +185,7 @@ def break_even_text(comparison: RentOrBuy) -> str:
             return words.TO_BE_QUOTED
         ends = (comparison.break_even_of(comparison.buying(one)) for one in (comparison.cost.low, comparison.cost.high))
         return " to ".join(
-            dict.fromkeys(share_text(max(one, Fraction(0))) if one <= 1 else f"above {share_text(1)}" for one in ends)
+            dict.fromkeys(share_text(max(end, Fraction(0))) if end <= 1 else f"above {share_text(1)}" for end in ends)
         )
     if comparison.break_even > 1:
         return f"above {share_text(1)}"

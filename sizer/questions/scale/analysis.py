@@ -143,11 +143,11 @@ def is_same_host(one: Server, other: Server) -> bool:
     return host(one) == host(other)
 
 
-def _sized(one: Arrangement) -> Arrangement | ExcludedServer:
+def _sized(arrangement: Arrangement) -> Arrangement | ExcludedServer:
     """The arrangement, unless it is larger than any that the search considers."""
-    if one.kind == "design" or one.n_servers <= MAX_SERVERS:
-        return one
-    name = f"{grouped(one.n_servers)} × {with_vendor(one.platform.server)}"
+    if arrangement.kind == "design" or arrangement.n_servers <= MAX_SERVERS:
+        return arrangement
+    name = f"{grouped(arrangement.n_servers)} × {with_vendor(arrangement.platform.server)}"
     return ExcludedServer(name, f"More than {MAX_SERVERS} servers would be needed.")
 
 
@@ -466,7 +466,7 @@ class ScaleComparison:
     @cached_property
     def scaling_steps(self) -> tuple[ScalingStep, ...]:
         """From each number of GPUs to the next larger one, where the same servers are used to the same degree."""
-        firsts = sorted((one.first for one in self.comparisons), key=lambda way: way.n_gpus)
+        firsts = sorted((comparison.first for comparison in self.comparisons), key=lambda way: way.n_gpus)
         return tuple(
             ScalingStep(
                 few,
@@ -480,7 +480,7 @@ class ScaleComparison:
     @cached_property
     def has_training(self) -> bool:
         """Whether any workload exchanges gradients."""
-        return any(run.step is not None for one in self.comparisons for way in one.designs for run in way.runs)
+        return any(run.step is not None for same in self.comparisons for way in same.designs for run in way.runs)
 
 
 def scale_comparison(
@@ -565,25 +565,25 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws, *, only_a
 
 def _fits(
     request: SizingRequest,
-    one: Arrangement,
+    arrangement: Arrangement,
     works: Sequence[ResolvedWorkload],
     catalog: Catalog,
     calibration: Calibration,
 ) -> bool:
     """Whether the GPUs of an arrangement hold every workload: one that they do not hold has no rate to compare."""
-    cols = columns([one.platform], catalog, request_of(request, one).platforms.gpus_per_server)
-    hosts = ServerRows([one.platform], cols, np.array([one.n_servers]), catalog, calibration)
+    cols = columns([arrangement.platform], catalog, request_of(request, arrangement).platforms.gpus_per_server)
+    hosts = ServerRows([arrangement.platform], cols, np.array([arrangement.n_servers]), catalog, calibration)
     return bool(all_fit(works, hosts).all())
 
 
-def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:
-    forms = tuple(of.platform.gpu.form_factor.value for of in (one, other))
-    is_like = one.is_full and other.is_full and one.n_servers == other.n_servers
+def _is_form_pair(arrangement: Arrangement, other: Arrangement) -> bool:
+    forms = tuple(of.platform.gpu.form_factor.value for of in (arrangement, other))
+    is_like = arrangement.is_full and other.is_full and arrangement.n_servers == other.n_servers
     return (
         is_like
         and forms[0] != "pcie"
         and forms[1] == "pcie"
-        and is_same_host(one.platform.server, other.platform.server)
+        and is_same_host(arrangement.platform.server, other.platform.server)
     )
 
 
@@ -618,12 +618,12 @@ def _nodes_needed(
     return min(_connected_nodes(request, one, most, catalog) for one in alike) if most else 0
 
 
-def _connected_nodes(request: SizingRequest, one: Arrangement, nodes: int, catalog: Catalog) -> int:
+def _connected_nodes(request: SizingRequest, arrangement: Arrangement, nodes: int, catalog: Catalog) -> int:
     """So many storage nodes, or the most that the networks of an arrangement connect."""
-    numbers = np.arange(nodes, 0, -nodes_per_unit(one.platform.storage))
+    numbers = np.arange(nodes, 0, -nodes_per_unit(arrangement.platform.storage))
     found = quantities(
-        one.platform.of_size(one.n_servers),
-        np.full(numbers.shape, one.n_servers),
+        arrangement.platform.of_size(arrangement.n_servers),
+        np.full(numbers.shape, arrangement.n_servers),
         numbers,
         catalog=catalog,
         limits=request.limits,
@@ -637,22 +637,22 @@ def _connected_nodes(request: SizingRequest, one: Arrangement, nodes: int, catal
 
 def _design(
     result: SizingResult,
-    one: Arrangement,
+    arrangement: Arrangement,
     nodes: int,
     works: Sequence[ResolvedWorkload],
     catalog: Catalog,
     calibration: Calibration,
 ) -> DesignAnswer:
     design = result.design
-    is_same = (one.kind, one.n_servers, nodes) == ("design", design.n_servers, design.storage_nodes)
-    if is_same and one.gpus_used == gpus_used(result.request, one.platform):
+    is_same = (arrangement.kind, arrangement.n_servers, nodes) == ("design", design.n_servers, design.storage_nodes)
+    if is_same and arrangement.gpus_used == gpus_used(result.request, arrangement.platform):
         return design
     return design_answer(
-        request_of(result.request, one),
+        request_of(result.request, arrangement),
         works,
-        one.platform,
-        one.n_servers,
-        nodes if one.platform.storage.id == design.platform.storage.id else 0,
+        arrangement.platform,
+        arrangement.n_servers,
+        nodes if arrangement.platform.storage.id == design.platform.storage.id else 0,
         catalog,
         calibration,
         prices_for(result.request, catalog),

@@ -182,7 +182,7 @@ def _without_choices(request: SizingRequest, gpu: Gpu, catalog: Catalog) -> Sizi
         sold = {one.generation for one in catalog.gpus.values() if is_sold(catalog, one, request.date)} | {
             gpu.generation
         }
-        of_eras = [one for one in catalog.generations.values() if one.era in asked_eras.eras]
+        of_eras = [generation for generation in catalog.generations.values() if generation.era in asked_eras.eras]
         unchanged["generations"] = tuple(one.id for one in of_eras if request.date is None or one.id in sold)
     if any(work.target.gpus_busy is not None for work in request.workload):
         unchanged["gpus"] = request.platforms.gpus or (gpu.id,)
@@ -286,10 +286,10 @@ def _no_larger(counts: PartCounts, described: DesignAnswer) -> Bools:
     """(platforms, sizes) designs that may be simpler by what their servers and storage take and cost alone."""
     evaluated, sizes, there = counts.evaluated, counts.evaluated.space.sizes, counts.request.existing
     changes = sum(unasked_changes(counts, described.platform))
-    is_usual = [sum(unasked_changes(counts, one)) <= changes for one in evaluated.platforms]
+    is_usual = [sum(unasked_changes(counts, platform)) <= changes for platform in evaluated.platforms]
     # Servers to buy are not simpler than servers that are there.
     bought = max(described.n_servers - described.platform.servers_there(there.servers), 0)
-    most_sizes = [bought + one.servers_there(there.servers) for one in evaluated.platforms]
+    most_sizes = [bought + platform.servers_there(there.servers) for platform in evaluated.platforms]
     is_left = counts.candidates & np.array(is_usual)[:, None] & (sizes <= np.array(most_sizes)[:, None])
     is_left &= (sizes <= described.n_servers) & (
         sizes * evaluated.gpus_per_server[:, None] <= MOST_OF_DESCRIBED * described.n_gpus

@@ -403,7 +403,7 @@ def changed_works(
     works: Sequence[ResolvedWorkload], index: int, changed: ResolvedWorkload
 ) -> tuple[ResolvedWorkload, ...]:
     """All workloads with one of them changed; who reads the same data set as it does now goes on doing so."""
-    shared = next(one.readers for one in data_sets(works) if index in one.readers)
+    shared = next(data_set.readers for data_set in data_sets(works) if index in data_set.readers)
     found = [
         replace(work, sample_bytes=changed.sample_bytes) if place in shared else work
         for place, work in enumerate(works)
@@ -580,15 +580,15 @@ def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: s
     return ComparedFigure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
 
 
-def _verdict(one: FixedDesignRates, *, is_open: bool) -> str:
-    if not one.holds_data[0]:
+def _verdict(rates: FixedDesignRates, *, is_open: bool) -> str:
+    if not rates.holds_data[0]:
         return "missed: the data do not fit"
-    if is_open and one.meets_target[0]:
+    if is_open and rates.meets_target[0]:
         return NOT_KNOWN
-    probability = chance(float(one.probability[0]))
-    if is_even(float(one.probability[0])):
+    probability = chance(float(rates.probability[0]))
+    if is_even(float(rates.probability[0])):
         return f"even odds, probability {probability}"
-    return f"{'met' if one.meets_target[0] else 'missed'}, probability {probability}"
+    return f"{'met' if rates.meets_target[0] else 'missed'}, probability {probability}"
 
 
 def _verdict_change(now: FixedDesignRates, base: FixedDesignRates) -> str:
@@ -613,12 +613,12 @@ def _ratio(here: float, there: float, was: str) -> str:
     return f"{sign}{significant(100 * abs(here / there - 1), 2)}{NARROW_SPACE}% compared with {was}"
 
 
-def break_even_table(x: VariedInput, others: Sequence[str], found: Sequence[BreakEven], number: int) -> Table:
+def break_even_table(x: VariedInput, others: Sequence[str], break_evens: Sequence[BreakEven], number: int) -> Table:
     """Break-even points along an input; what does not change in the range is listed last, muted.
 
     ``others``: other changed inputs, in words: "image size at 226 kB". ``number``: of the table on its page.
     """
-    ordered = sorted(found, key=lambda one: not one.changes)
+    ordered = sorted(break_evens, key=lambda break_even: not break_even.changes)
     rows = [row(one.what, one.text if one.changes else Cell(one.text, is_muted=True)) for one in ordered]
     at = f", with {listed(others)}" if others else ""
     heads = columns((f"Along {inside_sentence(x.name)}{at}", "left", 24), ("Where it changes", "left", 76))

@@ -242,10 +242,10 @@ class AfterLoss:
         left, targets = self.left, self.targets
         ways = np.maximum(left.node_ways, 1)
         cut = np.where(left.node_ways > 0, -(-nodes // ways), 0)
-        survived = np.array([nodes_survived(one.storage) or 0 for one in self.platforms])[:, None]
+        survived = np.array([nodes_survived(platform.storage) or 0 for platform in self.platforms])[:, None]
         holds = (cut <= survived) | np.array([one.back_end_switch is not None for one in self.platforms])[:, None]
         there = np.maximum(nodes - cut - left.nodes_lost, 0)
-        counted = np.array([counts_nodes(one.storage) for one in self.platforms])[:, None]
+        counted = np.array([counts_nodes(platform.storage) for platform in self.platforms])[:, None]
         enough = self.runs & holds & (~counted | (there > 0))
         gateway = self._gateway(nodes)
         side = evaluate.storage_side(targets.cols, left.n_servers, there, gateway)

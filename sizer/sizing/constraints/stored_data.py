@@ -83,7 +83,7 @@ class StorageDemand:
     @cached_property
     def sets_bytes(self) -> float:
         """All sets as they are read. [B]"""
-        return sum(one.size_bytes for one in self.sets)
+        return sum(data_set.size_bytes for data_set in self.sets)
 
     @cached_property
     def data_bytes(self) -> float:
@@ -165,7 +165,7 @@ def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> fl
 
 def frozen_bytes(readers: Sequence[Reader]) -> float:
     """Weights of language models whose checkpoints hold their adapters only. [B]"""
-    kept = [one for reader in readers if (one := reader.language_checkpoints) is not None]
+    kept = [checkpoints for reader in readers if (checkpoints := reader.language_checkpoints) is not None]
     return sum(one.restart_bytes - one.written_bytes for one in kept)
 
 
@@ -225,10 +225,10 @@ def _places(readers: Sequence[Reader]) -> list[tuple[int, ...]]:
     return [tuple(places) for places in found]
 
 
-def _read_the_same(one: Reader, other: Reader) -> bool:
+def _read_the_same(reader: Reader, other: Reader) -> bool:
     # Sets that a request states are objects of their own, alike where all their numbers are.
-    same = one.dataset is other.dataset or one.dataset.model_dump() == other.dataset.model_dump()
-    return same and one.sample_bytes == other.sample_bytes
+    same = reader.dataset is other.dataset or reader.dataset.model_dump() == other.dataset.model_dump()
+    return same and reader.sample_bytes == other.sample_bytes
 
 
 # Most of the usable capacity that data, checkpoints and snapshots fill. An assumption of this program; no source read

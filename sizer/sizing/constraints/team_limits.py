@@ -41,8 +41,8 @@ class Reads(Generic[Amount]):
     @property
     def most_bytes_per_s(self) -> Amount:
         """At most. [B/s]"""
-        found: Amount = np.maximum(self.cold_bytes_per_s, self.warm_bytes_per_s)
-        return found
+        quantity: Amount = np.maximum(self.cold_bytes_per_s, self.warm_bytes_per_s)
+        return quantity
 
     @property
     def mean_bytes_per_s(self) -> Amount:
@@ -52,7 +52,7 @@ class Reads(Generic[Amount]):
 
     def at(self, row: int) -> "Reads[float]":
         """Of one row of arrays."""
-        return Reads(*(float(np.asarray(getattr(self, one.name))[row]) for one in fields(Reads)))
+        return Reads(*(float(np.asarray(getattr(self, field.name))[row]) for field in fields(Reads)))
 
 
 def standing_demand(counts: Sequence[int], reads: Sequence[Reads[float]]) -> tuple[Floats, Floats]:
@@ -524,12 +524,12 @@ def team_limits(
     return TeamLimits(waits, demand, tuple(cases))
 
 
-def _limits_of(one: TeamCase, team: Team, sizes: Ints) -> tuple[Bools, Floats]:
+def _limits_of(team_case: TeamCase, team: Team, sizes: Ints) -> tuple[Bools, Floats]:
     most = int(sizes.max())
-    fewest = fewest_servers(one.case, one.waits_s, team.wait_probability, most)
-    unhindered = one.carried(without_queue(one.case), team.demand_percentile)
+    fewest = fewest_servers(team_case.case, team_case.waits_s, team.wait_probability, most)
+    unhindered = team_case.carried(without_queue(team_case.case), team.demand_percentile)
     if fewest is None:
-        return np.zeros(sizes.shape, dtype=bool), np.minimum(unhindered, one.worst(sizes))
-    least = one.carried(simulated(one.case, fewest), team.demand_percentile)
+        return np.zeros(sizes.shape, dtype=bool), np.minimum(unhindered, team_case.worst(sizes))
+    least = team_case.carried(simulated(team_case.case, fewest), team.demand_percentile)
     demand = np.where(sizes > fewest, max(least, unhindered), least)
-    return sizes >= fewest, np.minimum(demand, one.worst(sizes))
+    return sizes >= fewest, np.minimum(demand, team_case.worst(sizes))

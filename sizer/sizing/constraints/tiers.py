@@ -179,7 +179,7 @@ def with_tier_of(own: Platform, platforms: Sequence[Platform], catalog: Catalog)
     tier = own.second_tier
     if tier is None:
         return list(platforms)
-    joined = ((one, network_of_tier(catalog, one, tier.storage)) for one in platforms)
+    joined = ((platform, network_of_tier(catalog, platform, tier.storage)) for platform in platforms)
     return [
         _of_two_tiers(one, tier, is_in_band=network is NetworkRole.IN_BAND)
         for one, network in joined
@@ -198,7 +198,7 @@ def _with_drives(platforms: tuple[Platform, ...], held_bytes: float, catalog: Ca
         few = None if platform.few is None else replace(platform.few, stored_bytes=held_bytes)
         return replace(platform, stored_bytes=held_bytes, few=few, without_drives=platform)
 
-    return tuple(holding(one) for one in platforms)
+    return tuple(holding(platform) for platform in platforms)
 
 
 @lru_cache(maxsize=4096)  # requests of a batch, and variants of one, ask for the same tiers again and again
@@ -247,10 +247,10 @@ def _sized(storage: Storage, data_bytes: float, staging: float) -> SecondTier | 
     for option in range(max(len(storage.capacity_options), 1)):
         if capacity_is_unknown(storage, option):
             continue
-        held = capacity.smallest_nodes(storage, option, data_bytes)
+        smallest_nodes = capacity.smallest_nodes(storage, option, data_bytes)
         reads = 0 if rate is None else int(np.ceil(staging / rate.low.value / unit - 1e-9)) * unit
-        nodes = max(int(held.nodes), reads)
-        if held.fits and nodes <= most:
+        nodes = max(int(smallest_nodes.nodes), reads)
+        if smallest_nodes.fits and nodes <= most:
             choices.append((float(capacity.raw_bytes(storage, option, nodes)), nodes, option))
     if not choices:
         return None

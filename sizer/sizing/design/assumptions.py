@@ -72,17 +72,17 @@ def _storage_levels(
 
 def _of_checkpoints(design: DesignAnswer) -> Iterator[assumptions.DesignAssumption]:
     """What the goodput of language models and the storage for their checkpoints rest on, each once."""
-    found = design.layouts
-    if not found:
+    answers = design.layouts
+    if not answers:
         return
     for answer in design.workloads:
         if answer.time is not None and answer.time.whole_run is not None:
             is_own = answer.before_measured is not None
             yield assumptions.WholeRunFactor(answer.workload.name, answer.time.whole_run, n_fitted_trainings(), is_own)
-    if any(one.work.checkpoints.interruptions is None for one in found):
+    if any(one.work.checkpoints.interruptions is None for one in answers):
         yield assumptions.InterruptionRate(*goodput.INTERRUPTIONS)
     yield assumptions.RestartTimes(goodput.NOTICE_S, goodput.RESCHEDULE_S, goodput.WARM_UP_S)
-    for one in {one.plan.blocked_s: one for one in found}.values():
+    for one in {one.plan.blocked_s: one for one in answers}.values():
         yield assumptions.CheckpointTimes(one.plan.write_s, one.plan.blocked_s)
     if _write_rate_is_unknown(design):
         yield assumptions.AssumedWriteRate(design.platform.storage, *WRITE_SHARES)
@@ -134,7 +134,7 @@ def sources(design: DesignAnswer, taken: Sequence[assumptions.DesignAssumption],
         used.update(dict.fromkeys(source for stage in answer.stages for source in stage.sources))
         used.update(dict.fromkeys(row.source for row in answer.evidence))
     for item in items_of(design, catalog):
-        used.update(dict.fromkeys(said.source for said in statements(item)))
+        used.update(dict.fromkeys(statement.source for statement in statements(item)))
     used.update(dict.fromkeys(line.price_source for line in design.bill.lines if line.unit_price is not None))
     used.update(dict.fromkeys(assumption.source for assumption in taken))
     return tuple(key for key in used if key in catalog.sources)

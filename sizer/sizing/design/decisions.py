@@ -520,7 +520,7 @@ def _step(design: DesignAnswer, place: int) -> SizeStep:
 def _storage(result: SizingResult, catalog: Catalog) -> StorageChoice:
     design = result.design
     storage = design.platform.storage
-    alike = [one for one in result.platforms if one.platform.server.id == design.platform.server.id]
+    alike = [platform for platform in result.platforms if platform.platform.server.id == design.platform.server.id]
     others = (other for other in alike if other.platform.storage.id != storage.id)
     low, high = _rates(design)
     servers = (one.node_read_low_bytes_per_s for one in catalog.storage.values() if one.kind == "nfs-server")
@@ -599,7 +599,7 @@ def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
         n_ports=n_ports,
         read_bytes_per_s=reads,
         gradient_bytes=max((size for _, size in exchanges), default=None),
-        exposed_share=max((one.layout.step_shares[EXPOSED] for one in design.layouts), default=None),
+        exposed_share=max((layout.layout.step_shares[EXPOSED] for layout in design.layouts), default=None),
         network_fraction=network.load_fraction,
         network_part=network.reason.decided_by if isinstance(network.reason, NetworkReason) else NetworkPart.SERVERS,
         n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
@@ -728,10 +728,10 @@ def with_bills(selection: Selection, designs: Sequence[DesignAnswer]) -> Selecti
     return replace(selection, less_on_bill=tuple(sorted(less, key=lambda place: amounts[place])))
 
 
-def open_between(one: Bill, other: Bill) -> tuple[str, ...]:
+def open_between(part: Bill, other: Bill) -> tuple[str, ...]:
     """Items without a price whose number differs between two bills: their prices could reverse the comparison."""
     counts: list[dict[str, int]] = [{}, {}]
-    for bill, count in zip((one, other), counts, strict=True):
+    for bill, count in zip((part, other), counts, strict=True):
         for line in bill.bought:
             if line.extended_net is None:
                 name = line.item or line.description

@@ -422,7 +422,7 @@ def design_answer(
     unknown = conditional_on(platform, missing, parts.unknown_power, request.limits, catalog)
     tiers = storage_tiers(platform, storage_nodes, storage_demand(works, request.data), request.data)
     money = design_money(request, platform, parts, plan, catalog, prices, answers, is_documented=is_documented)
-    found = DesignAnswer(
+    design = DesignAnswer(
         platform=platform,
         n_servers=n_servers,
         n_gpus=n_servers * platform.gpus_per_server,
@@ -445,7 +445,7 @@ def design_answer(
         cost=money.cost,
         owned=money.owned,
     )
-    return with_days(found, request, runs, catalog, prices)
+    return with_days(design, request, runs, catalog, prices)
 
 
 def unused_software(request: SizingRequest, catalog: Catalog) -> tuple[str, ...]:

@@ -78,8 +78,8 @@ def design_money(
         # Nobody knows how much of it holds the capacity asked, so that no band says what that costs.
         cost, owned = cost and _without_end(cost), tuple(map(_without_end, owned))
         checks = tuple(
-            one if one.result is CheckResult.NOT_MET else replace(one, result=CheckResult.OPEN, probability=None)
-            for one in checks
+            check if check.result is CheckResult.NOT_MET else replace(check, result=CheckResult.OPEN, probability=None)
+            for check in checks
         )
     return DesignMoney(priced, cost, owned, checks)
 

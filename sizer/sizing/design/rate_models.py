@@ -100,7 +100,7 @@ def _mlperf_rates(network: str) -> tuple[tuple[ModernRow, Estimate], ...]:
 
 def _submitted_on(system: str, catalog: Catalog) -> str:
     """Server of a system submitted to MLPerf, such as '2xXE9680Lx8H200-SXM-141GB'; "" where the catalogue has none."""
-    found = [one.name for one in catalog.servers.values() if _letters(one.name) in _letters(system)]
+    found = [server.name for server in catalog.servers.values() if _letters(server.name) in _letters(system)]
     return max(found, key=len, default="")
 
 

@@ -165,7 +165,7 @@ def _space_and_power(
         if network.switch is not None and ports:
             of_networks.append(((network.end_points / ports).tolist(), str(network.role)))
     highest = tuple(max(column) for column in zip(*(loads for loads, _ in of_networks), strict=True))
-    _, fullest = max(of_networks, key=lambda one: one[0][-1], default=((), ""))
+    _, fullest = max(of_networks, key=lambda of_network: of_network[0][-1], default=((), ""))
     limits = [CapacityLimit(LimitKind.SWITCH_PORTS, highest, is_gradual=False, network=fullest)] if fullest else []
     # What is installed for later years is there from the first one on.
     taken_u, drawn_w = np.maximum(sized.rack_units, there.rack_units), np.maximum(sized.power_max_w, there.power_max_w)
@@ -452,10 +452,10 @@ def _design(
     )
 
 
-def is_same(one: DesignAnswer, other: DesignAnswer) -> bool:
+def is_same(design: DesignAnswer, other: DesignAnswer) -> bool:
     """Whether two designs are the same order: parts of the platform, counts and every line of the bill."""
     # By parts: a growth plan's platform is a copy, and platforms themselves are equal as one object only.
-    return _order_of(one) == _order_of(other) and vars(one.platform) == vars(other.platform)
+    return _order_of(design) == _order_of(other) and vars(design.platform) == vars(other.platform)
 
 
 def _order_of(design: DesignAnswer) -> tuple[object, ...]:

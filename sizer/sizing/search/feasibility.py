@@ -397,9 +397,9 @@ def _gpu_unknowns(
         return any(lacks_rate(work, gpu, catalog) or operators_are_unknown(work, gpu, catalog) for work in asked)
 
     owned = request.existing.servers
-    kinds = {(one.gpu.id, one.server.id in owned): one for one in platforms}
+    kinds = {(platform.gpu.id, platform.server.id in owned): platform for platform in platforms}
     unknown = {key: is_unknown(one.gpu, on_owned if key[1] else works) for key, one in kinds.items()}
-    return np.array([unknown[one.gpu.id, one.server.id in owned] for one in platforms], dtype=np.int64)
+    return np.array([unknown[platform.gpu.id, platform.server.id in owned] for platform in platforms], dtype=np.int64)
 
 
 def evaluate_space(
@@ -417,7 +417,7 @@ def evaluate_space(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
-    priced, platforms = tuple(platforms), tuple(one.without_drives or one for one in platforms)
+    priced, platforms = tuple(platforms), tuple(platform.without_drives or platform for platform in platforms)
     alike = Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration, known)
     shape = (len(alike.first), len(space.sizes))
@@ -609,7 +609,7 @@ class _Classes:
 
 def _evaluate_block(
     block: Ints,
-    found: _Classes,
+    classes: _Classes,
     alike: Alike,
     servers: _Servers,
     first: _FirstWorkload,
@@ -620,19 +620,19 @@ def _evaluate_block(
     sizes, cols, units = first.space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
     targets = servers.targets.on(alike.kind_of[block], cols)
     wanted = targets.nodes
-    nodes, found.enough[block] = units.whole(wanted, sizes, cols.is_local)
+    nodes, classes.enough[block] = units.whole(wanted, sizes, cols.is_local)
     if after:
         nodes, _ = units.whole(np.maximum.reduce([wanted, *(loss.nodes() for loss in after)]), sizes, cols.is_local)
     for loss in after:
-        found.after[loss.loss][block] &= loss.keeps(nodes, is_late)
+        classes.after[loss.loss][block] &= loss.keeps(nodes, is_late)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
-    found.nodes[block], found.mounts[block] = nodes, targets.has_mounts(side)
-    found.written[block] = write_demands_matter([need.checkpoints for need in targets.needs], sizes, nodes, cols)
+    classes.nodes[block], classes.mounts[block] = nodes, targets.has_mounts(side)
+    classes.written[block] = write_demands_matter([need.checkpoints for need in targets.needs], sizes, nodes, cols)
     for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
-        found.chance[block] *= need.outcomes.probability(warm, cold)
+        classes.chance[block] *= need.outcomes.probability(warm, cold)
         if place == 0:
-            found.slowest[block] = warm.slowest
-            found.least_time_s[block] = first.time_at_rates_s(warm.slowest, cold.slowest, block, slice(None))
+            classes.slowest[block] = warm.slowest
+            classes.least_time_s[block] = first.time_at_rates_s(warm.slowest, cold.slowest, block, slice(None))
 
 
 def _twins(platforms: Sequence[Platform], alike: Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
@@ -656,8 +656,8 @@ def _main_parts(platforms: Sequence[Platform]) -> Ints:
     """A number for each platform, equal where they differ in drive size or GPU memory only."""
     numbers: dict[tuple[object, ...], int] = {}
     facts = attrgetter("server.id", "gpus_per_server", "storage.id", "tier_key", "fabric")
-    parts = ((facts(one), one.host_memory and one.host_memory.id) for one in platforms)
-    return np.array([numbers.setdefault(one, len(numbers)) for one in parts])
+    parts = ((facts(platform), platform.host_memory and platform.host_memory.id) for platform in platforms)
+    return np.array([numbers.setdefault(part, len(numbers)) for part in parts])
 
 
 @lru_cache(maxsize=128)

@@ -71,7 +71,7 @@ def nearest_design(counts: PartCounts) -> tuple[int, tuple[AnyLimit, ...]]:
     are counted in the order of what they could be.
     """
     evaluated = counts.evaluated
-    breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
+    breaks = np.sum([~class_passe for class_passe in evaluated.class_passes.values()], axis=0)
     meets = evaluated.class_is_late | (evaluated.class_probability >= least_chance(counts.request.confidence))
     meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
     # The weights only order: chance before the share of the rate that is asked, then the fewest servers, and below
@@ -304,8 +304,8 @@ def _capacity_error_text(counts: PartCounts) -> str:
 def _rate_error_text(counts: PartCounts) -> str:
     """Rate that is requested of the storage, and the allowed storage that reaches the most; "" where one reaches it."""
     platforms, data = counts.evaluated.platforms, counts.request.data
-    reads = [min(node_rates(one)[0], node_rates(one)[2]) for one in platforms]
-    writes = [node_write_rates(one)[0] for one in platforms]
+    reads = [min(node_rates(platform)[0], node_rates(platform)[2]) for platform in platforms]
+    writes = [node_write_rates(platform)[0] for platform in platforms]
     for verb, least, rates in (
         ("read", data.minimum_read_bytes_per_s, reads),
         ("write", data.minimum_write_bytes_per_s, writes),
@@ -368,9 +368,9 @@ def _layout_error_text(counts: PartCounts, work: ResolvedWorkload, row: int) -> 
     return "" if model is None else model.refusal(work, platform, servers, used, counts.catalog)
 
 
-def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:
+def memory_error_text(dnn: str, gpu: str, batch: int, answer: MemoryAnswer, largest: str | int) -> str:
     """Why a batch does not fit a GPU; ``largest`` is the batch that does, and 0 where not one sample fits."""
-    state = si(found.state_bytes, "B")
+    state = si(answer.state_bytes, "B")
     remedy = (
         f"the largest batch that fits is {largest}"
         if largest
@@ -378,7 +378,7 @@ def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, large
     )
     return (
         f"cannot hold {dnn} in {gpu}: a batch of {grouped(batch)} per GPU needs about "
-        f"{si(found.need_bytes, 'B')}; {remedy}"
+        f"{si(answer.need_bytes, 'B')}; {remedy}"
     )
 
 

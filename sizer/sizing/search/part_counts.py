@@ -206,11 +206,11 @@ class PartCounts:
         pause_point()
         request, platform = self.request, self.evaluated.platforms[index]
         rows = self.evaluated.space.of_platform(index).start + sizes
-        found = self._table(index).designs(*self._sizes(index, sizes))
-        self.rack_units[rows], self.power_w[rows], self.racks[rows] = found.rack_units, found.power_max_w, found.racks
-        self.raw_bytes[rows] = np.where(np.isnan(found.raw_bytes), 0.0, found.raw_bytes)
-        bought = [place for place, line in enumerate(found.lines) if line.status == "computed"]
-        items, pieces = tuple(found.lines[place].item for place in bought), found.pieces[bought]
+        parts = self._table(index).designs(*self._sizes(index, sizes))
+        self.rack_units[rows], self.power_w[rows], self.racks[rows] = parts.rack_units, parts.power_max_w, parts.racks
+        self.raw_bytes[rows] = np.where(np.isnan(parts.raw_bytes), 0.0, parts.raw_bytes)
+        bought = [place for place, line in enumerate(parts.lines) if line.status == "computed"]
+        items, pieces = tuple(parts.lines[place].item for place in bought), parts.pieces[bought]
         self.cost[rows], self.is_priced[rows] = cost_of(
             items, pieces, self.catalog, self.prices.fitted(platform), request.currency
         )
@@ -221,15 +221,15 @@ class PartCounts:
         self.likely_cost[rows] = self.ranking_cost[rows] = np.round(likely, 2)
         rates = self.ownership_rates
         if rates is not None:
-            owned = row_totals(found, platform, self.unit_prices, rates)[1]
+            owned = row_totals(parts, platform, self.unit_prices, rates)[1]
             self.ranking_cost[rows] = np.round(owned, 2)
         if self.purchase.size:
-            self.purchase[:, rows] = purchase(platform, found.components, request.existing, self.catalog)
+            self.purchase[:, rows] = purchase(platform, parts.components, request.existing, self.catalog)
         limits = request.limits
         is_limited = limits.power_w is not None or limits.rack_power_w is not None
-        self.unknowns[rows] = self.evaluated.unknowns[rows] + (found.draw_is_open & is_limited)
-        self.energy_is_open[rows] = found.draw_is_open & (rates is not None and rates.electricity_per_kwh is not None)
-        passes = self.limits_of(found, self.expected_cost[rows])
+        self.unknowns[rows] = self.evaluated.unknowns[rows] + (parts.draw_is_open & is_limited)
+        self.energy_is_open[rows] = parts.draw_is_open & (rates is not None and rates.electricity_per_kwh is not None)
+        passes = self.limits_of(parts, self.expected_cost[rows])
         if (most := self.request.limits.gpus) is not None:
             passes[Limit.GPUS] = self.evaluated.space.n_servers[rows] * self.evaluated.gpus_per_server[index] <= most
         for limit, keeps in passes.items():
@@ -251,18 +251,18 @@ class PartCounts:
         existing, evaluated = self.request.existing.servers, self.evaluated
         could = evaluated.runs & (self.certainly_broken == 0)
         if existing:
-            owned = {one.server.id for one in evaluated.platforms}.intersection(existing)
+            owned = {platform.server.id for platform in evaluated.platforms}.intersection(existing)
             enough = [sum(existing[item] for item in owned.intersection(one.extends)) for one in evaluated.platforms]
             could &= evaluated.space.sizes > np.array(enough)[:, None]
-        gpus = np.array([most_gpus(one.storage, self.request.existing) for one in evaluated.platforms])
-        alone = np.array([one.server.is_workstation for one in evaluated.platforms])
+        gpus = np.array([most_gpus(platform.storage, self.request.existing) for platform in evaluated.platforms])
+        alone = np.array([platform.server.is_workstation for platform in evaluated.platforms])
         most = np.where(alone, 1.0, gpus / evaluated.gpus_per_server)
         return np.asarray(could & (evaluated.space.sizes <= most[:, None]))
 
     @cached_property
     def durations_are_open(self) -> Bools:
         """(platforms,) GPUs on which durations of a team's jobs without a GPU may well be longer."""
-        team, gpus = self.request.team, [one.gpu for one in self.evaluated.platforms]
+        team, gpus = self.request.team, [platform.gpu for platform in self.evaluated.platforms]
         is_held = team is not None and any(job.holds_anywhere for job in team.job)
         return np.array([is_held and is_slower_than_usual(gpu, self.catalog) for gpu in gpus], dtype=bool)
 
@@ -277,8 +277,8 @@ class PartCounts:
             return np.zeros(evaluated.runs.shape, dtype=bool)
         there = existing.storage_nodes
         nodes = [
-            nodes_there(one.storage, there[one.storage.id]) if one.storage.id in there else -1
-            for one in evaluated.platforms
+            nodes_there(platform.storage, there[platform.storage.id]) if platform.storage.id in there else -1
+            for platform in evaluated.platforms
         ]
         drives = [
             existing.servers.get(one.server.id, 0) if one.storage.kind == "local" else 0 for one in evaluated.platforms
@@ -295,7 +295,7 @@ class PartCounts:
         existing, evaluated = self.request.existing, self.evaluated
         found = self.leaves_storage_idle.astype(np.int64)
         if self.request.rank_by in (None, "cost") and existing.servers:
-            there = [one.servers_there(existing.servers) for one in evaluated.platforms]
+            there = [platform.servers_there(existing.servers) for platform in evaluated.platforms]
             found += evaluated.space.sizes > np.array(there)[:, None]
         return found
 
@@ -322,11 +322,11 @@ class PartCounts:
     def cannot_be_bought(self) -> Bools:
         """(platforms, sizes) designs with more servers or storage than is there, of a kind that is no longer sold."""
         evaluated, request = self.evaluated, self.request
-        of_storage = {one.storage.id: one.storage for one in evaluated.platforms}
+        of_storage = {platform.storage.id: platform.storage for platform in evaluated.platforms}
         most_nodes = {name: most_nodes_of_kind(self.catalog, request, one) for name, one in of_storage.items()}
-        of_server = {one.server.id: one.server for one in evaluated.platforms}
+        of_server = {platform.server.id: platform.server for platform in evaluated.platforms}
         most_servers = {name: most_of_kind(self.catalog, request, one) for name, one in of_server.items()}
-        most = [(most_nodes[one.storage.id], most_servers[one.server.id]) for one in evaluated.platforms]
+        most = [(most_nodes[platform.storage.id], most_servers[platform.server.id]) for platform in evaluated.platforms]
         nodes, servers = np.array(most, dtype=float).T[..., None]
         return np.asarray((evaluated.class_nodes[evaluated.class_of] > nodes) | (evaluated.space.sizes > servers))
 

@@ -322,7 +322,7 @@ def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, dr
 def reached(block: Block) -> Reached:
     """What the designs of a block reach under each draw, as shares and statistics."""
     n_classes, n_sizes, n = len(block.paths), len(block.ran[0].n_gpus), block.ran[0].log_scatter.shape[-1]
-    found = Reached.empty(len(block.ran), (n_classes, n_sizes))
+    distribution = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
     sides = [path.drawn() for path in block.paths]
     for number, ran in enumerate(block.ran):
@@ -330,16 +330,16 @@ def reached(block: Block) -> Reached:
         for place, side in enumerate(sides):
             warm = evaluate.stages(work.sample_bytes, comp, side, is_warm=True)
             rate, time_s = warm.slowest, None
-            found.rate[number, place] = _statistics(rate)
+            distribution.rate[number, place] = _statistics(rate)
             if ran.epochs is not None:
                 cold = evaluate.stages(work.sample_bytes, comp, side, is_warm=False).slowest
                 time_s = evaluate.time_s(work, ran.epochs, rate, cold, ran.start_up_s)
-                found.time_s[number, place] = _statistics(time_s)
+                distribution.time_s[number, place] = _statistics(time_s)
             met = _met(work.request.target, ran.n_gpus, warm, rate, time_s)
-            found.met[number, place] = met.mean(axis=-1)
+            distribution.met[number, place] = met.mean(axis=-1)
             all_met[place] &= met
-    found.all_met[:] = all_met.mean(axis=-1)
-    return found
+    distribution.all_met[:] = all_met.mean(axis=-1)
+    return distribution
 
 
 def _met(target: Target, n_gpus: Floats, warm: pipeline.Stages, rate: Floats, time_s: Floats | None) -> Bools:

@@ -59,7 +59,7 @@ class PricedOrder:
         return cls.of(platform, (part.item for part in parts), (int(part.quantity[0]) for part in parts), amounts)
 
 
-def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:
+def difference(order: PricedOrder, other: PricedOrder, prices: UnitPrices) -> CostDifference:
     """What an order costs more than another.
 
     ``prices``: by which both are priced, at the heights of :func:`sizer.bom.cost.heights_of`.
@@ -67,11 +67,11 @@ def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> Cost
     A part that both orders hold costs the same in both: its unknown price moves the difference by (pieces of one -
     pieces of the other) x price. The ends are the sums of what every item can move at most.
     """
-    moved, running = _moved(one, other), one.running - other.running
-    ranges = [_range(item, amounts, one, other, prices) for item, amounts in moved.items()]
+    moved, running = _moved(order, other), order.running - other.running
+    ranges = [_range(item, amounts, order, other, prices) for item, amounts in moved.items()]
     low, high = np.sum([*ranges, (running.min(), running.max())], axis=0).tolist()
     _, expected, at_confidence, _ = np.sum([*moved.values(), running], axis=0)
-    quotes = () if low > 0 or high < 0 else ordered(quotes_between(other, one, prices), prices)[:MOST_QUOTES]
+    quotes = () if low > 0 or high < 0 else ordered(quotes_between(other, order, prices), prices)[:MOST_QUOTES]
     # Each price is anywhere in its band, whatever the others are.
     deviation = math.sqrt(sum((least - most) ** 2 for least, most in ranges) / 12)
     p_more = NormalDist(0, deviation).cdf(expected) if 0 < deviation < math.inf else 0.5 + 0.5 * np.sign(expected)
@@ -80,10 +80,10 @@ def difference(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> Cost
     )
 
 
-def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> list[QuoteToSettle]:
+def quotes_between(priced_order: PricedOrder, other: PricedOrder, prices: UnitPrices) -> list[QuoteToSettle]:
     """Quotes that move the difference of two orders noticeably."""
     swings: dict[str, float] = {}
-    moved, fitted = _moved(other, one), [prices.fitted(order.platform) for order in (one, other)]
+    moved, fitted = _moved(other, priced_order), [prices.fitted(order.platform) for order in (priced_order, other)]
     for item, amounts in moved.items():
         swing = abs(float(amounts[-1] - amounts[0]))
         if (
@@ -93,15 +93,15 @@ def quotes_between(one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> 
         ):
             swings[item] = swing
     least = _LEAST_SHARE * sum(swings.values())
-    gap = float(sum(amounts[_AT_CONFIDENCE] for amounts in (*moved.values(), other.running - one.running)))
+    gap = float(sum(amounts[_AT_CONFIDENCE] for amounts in (*moved.values(), other.running - priced_order.running)))
     return [
         QuoteToSettle(
             item,
             prices.catalog.item(item).name,
             round(swing, 2),
-            _turning_price(one, other, item, gap, prices),
+            _turning_price(priced_order, other, item, gap, prices),
             prices.currency,
-            next((order.platform.fitting for order in (one, other) if order.platform.server.id == item), "")
+            next((order.platform.fitting for order in (priced_order, other) if order.platform.server.id == item), "")
             if prices.catalog.price_needs_gpus(item)
             else "",
         )
@@ -122,44 +122,44 @@ def ordered(quotes: list[QuoteToSettle], prices: UnitPrices) -> list[QuoteToSett
     )
 
 
-def _moved(one: PricedOrder, other: PricedOrder) -> dict[str, Floats]:
+def _moved(order: PricedOrder, other: PricedOrder) -> dict[str, Floats]:
     """Item -> what one order pays more for it, at the heights; NaN where both hold a part without any bound."""
     nothing, found = np.zeros(4), {}
-    for item in dict.fromkeys([*one.amounts, *other.amounts]):
-        first, second = one.amounts.get(item, nothing), other.amounts.get(item, nothing)
+    for item in dict.fromkeys([*order.amounts, *other.amounts]):
+        first, second = order.amounts.get(item, nothing), other.amounts.get(item, nothing)
         with np.errstate(invalid="ignore"):  # inf - inf
             found[item] = np.zeros(4) if np.array_equal(first, second) else np.asarray(first - second)
     return found
 
 
-def _range(item: str, moved: Floats, one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> tuple[float, float]:
+def _range(item: str, moved: Floats, order: PricedOrder, other: PricedOrder, prices: UnitPrices) -> tuple[float, float]:
     """Least and most that one order pays more for an item than another."""
-    first, second = one.amounts.get(item), other.amounts.get(item)
+    first, second = order.amounts.get(item), other.amounts.get(item)
     if np.isnan(moved).any():
         return -np.inf, np.inf
-    if first is None or second is None or not _is_other_part(item, one, other, prices):
+    if first is None or second is None or not _is_other_part(item, order, other, prices):
         return float(moved.min()), float(moved.max())
     return float(first[0] - second[-1]), float(first[-1] - second[0])
 
 
-def _is_other_part(item: str, one: PricedOrder, other: PricedOrder, prices: UnitPrices) -> bool:
+def _is_other_part(item: str, order: PricedOrder, other: PricedOrder, prices: UnitPrices) -> bool:
     """Whether an item of both orders is not the same part: other drives, another number of GPUs."""
     if prices.is_percentage(item):
         return False
-    return not np.array_equal(prices.of(item, one.platform), prices.of(item, other.platform))
+    return not np.array_equal(prices.of(item, order.platform), prices.of(item, other.platform))
 
 
-def _turning_price(one: PricedOrder, other: PricedOrder, item: str, gap: float, prices: UnitPrices) -> float | None:
+def _turning_price(order: PricedOrder, other: PricedOrder, item: str, gap: float, prices: UnitPrices) -> float | None:
     """Price of one piece at which two orders cost the same; None where no price in the band does that.
 
     Every other price is that of the ranking, at the confidence of the request.
     """
     if prices.is_percentage(item) or not np.isfinite(gap):
         return None
-    more = other.pieces.get(item, 0) - one.pieces.get(item, 0)
+    more = other.pieces.get(item, 0) - order.pieces.get(item, 0)
     if not more:
         return None
-    dearer = other if more > 0 else one
+    dearer = other if more > 0 else order
     low, _, likely, high = prices.of(item, dearer.platform).tolist()
     # Support that costs a share of the price moves with it.
     shares = [

@@ -187,13 +187,13 @@ def _memory_of(work: ResolvedWorkload, calibration: Calibration, catalog: Catalo
         # What ran did fit: a sample takes at most its share of the memory.
         shares = [(memory - whole - fitted.fixed_bytes) / batch for memory, batch in of_mlperf]
         sample_bytes = min([sample_bytes, *(share for share in shares if share > 0)])
-    found = MemoryOfWorkload(
+    workload = MemoryOfWorkload(
         *(sharding, whole, divided, fitted.fixed_bytes, sample_bytes, activations.log_sd, activations.is_fitted, ran)
     )
     if work.own_kind is None:
-        return found
+        return workload
     again = activations_if(True)
-    return _after_measured(replace(found, recomputed=(again.sample_bytes, again.log_sd)), work, catalog.gpus)
+    return _after_measured(replace(workload, recomputed=(again.sample_bytes, again.log_sd)), work, catalog.gpus)
 
 
 def _after_measured(found: MemoryOfWorkload, work: ResolvedWorkload, gpus: Mapping[str, Gpu]) -> MemoryOfWorkload:
@@ -215,21 +215,21 @@ def _after_measured(found: MemoryOfWorkload, work: ResolvedWorkload, gpus: Mappi
     return replace(measured, is_fitted=True, recomputed=None, ran=())
 
 
-def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_gpus: float) -> MemoryAnswer:
+def memory_answer(work: ResolvedWorkload, workload: MemoryOfWorkload, gpu: Gpu, n_gpus: float) -> MemoryAnswer:
     """GPU memory of a workload at its batch on so many GPUs."""
     memory, batch = gpu.memory_bytes.value, float(work.batch_on(gpu.id, n_gpus))
-    state, runs = float(found.state_bytes(n_gpus)), found.as_it_runs(memory, batch, n_gpus)
+    state, runs = float(workload.state_bytes(n_gpus)), workload.as_it_runs(memory, batch, n_gpus)
     return MemoryAnswer(
         need_bytes=float(gpu_memory.needed_bytes(state, runs.fixed_bytes, batch, runs.sample_bytes)),
         state_bytes=state,
         memory_bytes=memory,
         probability=float(runs.fit_probability(memory, batch, n_gpus)),
         largest_batch=int(runs.largest_batch(memory, n_gpus)),
-        sharding=found.sharding,
-        is_fitted=found.is_fitted,
-        has_run=bool(batch <= found.most_run(memory)),
-        is_guess=found.is_guess,
-        is_recomputed=runs.sample_bytes != found.sample_bytes,
+        sharding=workload.sharding,
+        is_fitted=workload.is_fitted,
+        has_run=bool(batch <= workload.most_run(memory)),
+        is_guess=workload.is_guess,
+        is_recomputed=runs.sample_bytes != workload.sample_bytes,
     )
 
 
@@ -268,8 +268,8 @@ def all_fit(works: Sequence[ResolvedWorkload], hosts: ServerRows) -> Bools:
         if (model := laid_out_model(work)) is not None:
             fits &= model.run(work, hosts).fits
         else:
-            found = memory_of(work, hosts.calibration, hosts.catalog)
-            fits &= _fit_probability(work, hosts) >= found.least_probability
+            workload = memory_of(work, hosts.calibration, hosts.catalog)
+            fits &= _fit_probability(work, hosts) >= workload.least_probability
     return fits
 
 
@@ -413,15 +413,15 @@ def _most_of_its_own(work: ResolvedWorkload, gpu_id: str, gpus: Mapping[str, Gpu
     return max(batches, default=math.inf)
 
 
-def _quickest(found: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:
+def _quickest(workload: MemoryOfWorkload, memory_bytes: float, most: float, forward_flop: float) -> float:
     """Largest batch that fits: with activations computed again where so large a batch, up to ``most``, fills a GPU that
     much better than it costs, a forward pass more in each step. The published shares of the peak hold that pass.
     """
-    kept = float(found.largest_batch(memory_bytes, 1))
-    if found.recomputed is None or kept >= most:
+    kept = float(workload.largest_batch(memory_bytes, 1))
+    if workload.recomputed is None or kept >= most:
         return kept
-    sample_bytes, log_sd = found.recomputed
-    again = replace(found, recomputed=None, sample_bytes=sample_bytes, sample_log_sd=log_sd)
+    sample_bytes, log_sd = workload.recomputed
+    again = replace(workload, recomputed=None, sample_bytes=sample_bytes, sample_log_sd=log_sd)
     largest = float(again.largest_batch(memory_bytes, 1))
     filled, filled_again = (own_networks.filled_share(min(each, most) * forward_flop) for each in (kept, largest))
     return largest if filled_again > (1 + 1 / TRAINING_PASSES) * filled else kept

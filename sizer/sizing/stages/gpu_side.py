@@ -98,7 +98,7 @@ def gpu_rates(
     facts = (distinct.compute, distinct.gpus_per_server, distinct.exchange_bytes_per_s, batch)
     kinds = [
         (groups[group], *others, int(sizes[0]))
-        for group, *others in zip(*(np.ravel(one).tolist() for one in facts), strict=True)
+        for group, *others in zip(*(np.ravel(fact).tolist() for fact in facts), strict=True)
     ]
     lacks = [kind not in stored or stored[kind].shape[1] < sizes.size for kind in kinds]
     missing, step = np.flatnonzero(lacks), max(_MOST_DRAWN // sizes.size, 1)
@@ -110,11 +110,11 @@ def gpu_rates(
     def at_rows(table: Floats) -> Floats:
         return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
 
-    found = run.medians(each.values[2 * cols.compute + (n_servers > 1)])
-    median, sd = found.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
+    medians = run.medians(each.values[2 * cols.compute + (n_servers > 1)])
+    median, sd = medians.samples_per_s * np.exp(at_rows(moved.log_ratio)), at_rows(moved.log_sd)
     alone = (moved.alone[:, 0] / sizes[0])[place] * n_servers
     gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(moved.skew))
-    return GpuRates(gpu, alone, found.exchange_samples_per_s)
+    return GpuRates(gpu, alone, medians.exchange_samples_per_s)
 
 
 class _Drawn(NamedTuple):
@@ -252,7 +252,7 @@ def _between_log_sd(work: ResolvedWorkload, hosts: ServerRows, terms: Sequence[S
     """Spread of the logarithm of a rate between sources."""
     if work.own_kind is not None:
         return _own_log_sd(work, hosts, gpu_memory.batches(work, hosts))
-    return np.array([float(one.between_log_sd) for one in terms])
+    return np.array([float(term.between_log_sd) for term in terms])
 
 
 def _own_log_sd(work: ResolvedWorkload, hosts: ServerRows, batch_per_gpu: Floats) -> Floats:
@@ -267,7 +267,7 @@ def _own_log_sd(work: ResolvedWorkload, hosts: ServerRows, batch_per_gpu: Floats
 
 
 def _after_measured(
-    found: StepTerms,
+    step_terms: StepTerms,
     work: ResolvedWorkload,
     group: ComputeGroup,
     calibration: Calibration,
@@ -277,7 +277,7 @@ def _after_measured(
 
     Normal in the logarithm. A rate tells of the network and the team; on the same GPU of all that was not known there.
     """
-    apart, shared = float(found.between_log_sd), unknown_network_log_sd() if _is_analogy(work) else 0.0
+    apart, shared = float(step_terms.between_log_sd), unknown_network_log_sd() if _is_analogy(work) else 0.0
     mean, variance = 0.0, apart**2 + shared**2
     for rate in work.request.measured:
         there = replace(group, gpu=rate.gpu)
@@ -321,10 +321,10 @@ def _rates(work: ResolvedWorkload, hosts: ServerRows, terms: list[StepTerms]) ->
 def host_link(work: ResolvedWorkload, hosts: ServerRows) -> Capacity:
     """What the links between host and GPUs carry of a workload."""
     cols = hosts.cols
-    found = pipeline.host_link_stage(
+    capacity = pipeline.host_link_stage(
         hosts.n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, *hosts.calibration.host_link
     )
-    return found.scaled(cols.host_link_gain)
+    return capacity.scaled(cols.host_link_gain)
 
 
 def gpu_samples_per_s(run: TrainingRun | InferenceRun | LaidOutRun, values: Floats) -> Floats:
@@ -374,15 +374,15 @@ def _group_terms(
     fitted = measured_rates.measured_terms(work, group, catalog)
     if fitted is not None:
         return fitted
-    found = _modelled(work, group, has_many_servers, calibration, catalog)
+    terms = _modelled(work, group, has_many_servers, calibration, catalog)
     if work.own_kind is not None or not (_is_analogy(work) or work.request.measured):
-        return found
+        return terms
     # The network that it is like is an analogy: networks of a kind differ, and so do the teams that train them.
-    faster, between = _after_measured(found, work, group, calibration, catalog)
-    values = found.values.copy()
+    faster, between = _after_measured(terms, work, group, calibration, catalog)
+    values = terms.values.copy()
     values[[EFFICIENCY, INTRA]] += faster
     values[LAUNCH] -= faster
-    return replace(found, values=values, between_log_sd=np.asarray(between))
+    return replace(terms, values=values, between_log_sd=np.asarray(between))
 
 
 def _modelled(

@@ -29,11 +29,11 @@ class LaidOutModel:
 
 def _language_run(work: ResolvedWorkload, hosts: ServerRows) -> LaidOutRun:
     """Rates of every row: of a training at night on the GPUs that models in use leave."""
-    found = language_rates.language_run(work, hosts)
+    run = language_rates.language_run(work, hosts)
     if work.night is None:
-        return found
+        return run
     share = serving_rates.night_share(work.night, hosts)
-    return replace(found, median_samples_per_s=share * found.median_samples_per_s, fits=found.fits & (share > 0))
+    return replace(run, median_samples_per_s=share * run.median_samples_per_s, fits=run.fits & (share > 0))
 
 
 _MODELS = {

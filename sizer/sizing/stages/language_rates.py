@@ -184,7 +184,7 @@ def fastest_layouts(
         place=place[best],
         ways=ways,
         lag_log=lag_log[best],
-        times=StepTime(**{one.name: getattr(times, one.name) * factor for one in fields(StepTime)}),
+        times=StepTime(**{field.name: getattr(times, field.name) * factor for field in fields(StepTime)}),
         log_sd=log_sd,
         memory=used,
         peak_log_sd=memory.log_sd,
@@ -226,7 +226,7 @@ class _Memory:
     def use(self, ways: Layouts) -> MemoryUse:
         """Bytes of one GPU of every layout: what the allocator holds, because that must fit."""
         used = self.of_framework(ways)
-        return MemoryUse(**{one.name: getattr(used, one.name) * self.level for one in fields(MemoryUse)})
+        return MemoryUse(**{field.name: getattr(used, field.name) * self.level for field in fields(MemoryUse)})
 
     def of_framework(self, ways: Layouts, state: Floats | None = None) -> MemoryUse:
         """The same without the factor of the stack; ``state``: that of the same layouts with other recomputation."""
@@ -287,11 +287,11 @@ def published_layouts(case: LanguageCase, calibration: LanguageCalibration) -> P
 
 
 def _shapes(case: LanguageCase) -> Shapes:
-    return Shapes(**{one.name: np.array([case.shape[one.name]]) for one in fields(Shapes)})
+    return Shapes(**{field.name: np.array([case.shape[field.name]]) for field in fields(Shapes)})
 
 
 def _inputs(case: LanguageCase, ways: Layouts) -> StepInputs:
-    machines = Machines(**{one.name: np.array([case.machine[one.name]]) for one in fields(Machines)})
+    machines = Machines(**{field.name: np.array([case.machine[field.name]]) for field in fields(Machines)})
     return _shapes(case), ways, machines
 
 
@@ -300,7 +300,7 @@ def _times(case: LanguageCase, ways: Layouts, calibration: LanguageCalibration) 
     return step_time(*_inputs(case, ways), factors, is_through_host=case.machine.get("is_through_host", 0.0) > 0)
 
 
-_NAMES = tuple(one.name for one in fields(Layouts))
+_NAMES = tuple(field.name for field in fields(Layouts))
 # Degrees by which a published layout is known, and what tells its replicas.
 _DEGREES = ("tensor", "pipeline", "virtual", "context", "expert", "micro_batch")
 _KEYED = (*_DEGREES, "gpus")
@@ -350,7 +350,7 @@ class _Divided:
             divides &= gpus[:, None] // p % e == 0
         each = np.maximum(replicas, 1)[:, :, None] * micro
         of_stages = [_chunks(stages, layers, pins.chunks) for stages in range(p.max(initial=1) + 1)]
-        padded = np.array([[*one, *[1] * (_MOST_CHUNKS + 1 - len(one))] for one in of_stages])
+        padded = np.array([[*of_stage, *[1] * (_MOST_CHUNKS + 1 - len(of_stage))] for of_stage in of_stages])
         return cls(
             whole=Layouts(
                 gpus=gpus[:, None].astype(float),
@@ -367,7 +367,7 @@ class _Divided:
             micro_batches=micro,
             divides=divides[:, :, None] & (batch[:, None, None] % each == 0),
             chunks=padded[p],
-            n_chunks=np.array([len(one) for one in of_stages])[p],
+            n_chunks=np.array([len(of_stage) for of_stage in of_stages])[p],
         )
 
     @cached_property
@@ -463,7 +463,7 @@ class LayoutQuestion:
 
 
 EXPOSED = "exposed traffic"
-_TERMS = tuple(one.name for one in fields(StepTime))
+_TERMS = tuple(field.name for field in fields(StepTime))
 # Terms of a step in the order that a reader asks for them.
 _STEP_PARTS = {
     "compute": ("linear", "elementwise"),
@@ -568,19 +568,19 @@ def search_sizes(
     if question.pins.sharding is not None:
         return _searched_sizes(asked, case, sizes, question.pins.sharding, catalog, calibration, count)
     is_whole = stack_named(case.row) in _FULLY_SHARDED
-    found = _searched_sizes(asked, case, sizes, "all" if is_whole else "optimizer", catalog, calibration, count)
-    without = [place for place, one in enumerate(found) if not one.answers]
+    searches = _searched_sizes(asked, case, sizes, "all" if is_whole else "optimizer", catalog, calibration, count)
+    without = [place for place, one in enumerate(searches) if not one.answers]
     if is_whole or not without:
-        return found
+        return searches
     # What no layout of the stack holds, dividing everything may.
     fewer = sizes[0][without], sizes[1][without]
     again = _searched_sizes(tuple(asked[i] for i in without), case, fewer, "all", catalog, calibration, count)
     better = {
         place: one
         for place, one in zip(without, again, strict=True)
-        if one.answers or one.likeliest > max(found[place].likeliest, REFUSED)
+        if one.answers or one.likeliest > max(searches[place].likeliest, REFUSED)
     }
-    return tuple(better.get(place, one) for place, one in enumerate(found))
+    return tuple(better.get(place, one) for place, one in enumerate(searches))
 
 
 def _searched_sizes(
@@ -593,18 +593,18 @@ def _searched_sizes(
     count: int,
 ) -> tuple[LayoutSearch, ...]:
     pins = asked[0].pins.model_copy(update={"sharding": sharding})
-    found = fastest_layouts(case, *sizes, pins, gpu_of_case(case, catalog).memory_bytes.value, calibration, count)
-    answers = _answers(asked[0], found)
-    ends = np.searchsorted(found.place, np.arange(len(asked) + 1))
+    layouts = fastest_layouts(case, *sizes, pins, gpu_of_case(case, catalog).memory_bytes.value, calibration, count)
+    answers = _answers(asked[0], layouts)
+    ends = np.searchsorted(layouts.place, np.arange(len(asked) + 1))
     return tuple(
         LayoutSearch(
             question,
             answers[ends[i] : ends[i + 1]],
-            int(found.n_judged[i]),
-            int(found.n_fitting[i]),
-            float(found.least_bytes[i]),
-            float(found.likeliest[i]),
-            float(found.least_state_bytes[i]),
+            int(layouts.n_judged[i]),
+            int(layouts.n_fitting[i]),
+            float(layouts.least_bytes[i]),
+            float(layouts.likeliest[i]),
+            float(layouts.least_state_bytes[i]),
         )
         for i, question in enumerate(asked)
     )
@@ -706,17 +706,17 @@ def _case(question: LayoutQuestion, catalog: Catalog) -> LanguageCase:
     return replace(found, shape=values, machine=machine)
 
 
-def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAnswer, ...]:
-    if not len(found.place):
+def _answers(question: LayoutQuestion, layouts: FastestLayouts) -> tuple[LayoutAnswer, ...]:
+    if not len(layouts.place):
         return ()
-    ways, n = found.ways, len(found.place)
-    slower, log_sd = np.ones(n), found.log_sd
+    ways, n = layouts.ways, len(layouts.place)
+    slower, log_sd = np.ones(n), layouts.log_sd
     if not question.pins.fixes_degrees:
-        is_alike = found.lag_log <= -_SELECTION_LOG
-        slower, log_sd = np.exp(-_SELECTION_LOG - found.lag_log * is_alike), np.hypot(log_sd, _SELECTION_SD)
-    rates = Estimate.log_normal(ways.batch * ways.sequence / (found.times.total * slower), log_sd)
-    peaks = Estimate.log_normal(found.memory.total, found.peak_log_sd)
-    terms = {name: np.broadcast_to(getattr(found.times, name), (n,)) * slower for name in _TERMS}
+        is_alike = layouts.lag_log <= -_SELECTION_LOG
+        slower, log_sd = np.exp(-_SELECTION_LOG - layouts.lag_log * is_alike), np.hypot(log_sd, _SELECTION_SD)
+    rates = Estimate.log_normal(ways.batch * ways.sequence / (layouts.times.total * slower), log_sd)
+    peaks = Estimate.log_normal(layouts.memory.total, layouts.peak_log_sd)
+    terms = {name: np.broadcast_to(getattr(layouts.times, name), (n,)) * slower for name in _TERMS}
     return tuple(
         LayoutAnswer(
             **cast(Any, {name: int(getattr(ways, name)[i]) for name in (*_DEGREES, "data")}),
@@ -726,8 +726,8 @@ def _answers(question: LayoutQuestion, found: FastestLayouts) -> tuple[LayoutAns
             step_s={name: float(values[i]) for name, values in terms.items()},
             tokens_per_s=rates[i],
             memory_bytes=peaks[i],
-            memory_parts={one.name: float(getattr(found.memory, one.name)[i]) for one in fields(MemoryUse)},
-            probability_fits=float(found.probability[i]),
+            memory_parts={field.name: float(getattr(layouts.memory, field.name)[i]) for field in fields(MemoryUse)},
+            probability_fits=float(layouts.probability[i]),
         )
         for i in range(n)
     )
@@ -833,19 +833,19 @@ def language_answer(work: ResolvedWorkload, platform: Platform, n_gpus: int, cat
     if work.language is None:
         return None
     used = min(platform.gpus_per_server, n_gpus)
-    one = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
-    table = _table(work.language, one, math.ceil(n_gpus / used), work.request.target.gpus_busy, catalog)
+    server_kind = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
+    table = _table(work.language, server_kind, math.ceil(n_gpus / used), work.request.target.gpus_busy, catalog)
     if table.tokens_per_s[-1] <= _NO_RATE:
         return None
     servers = int(table.fastest[-1])
-    gpus, found = servers * used, _layouts(work.language, one, (servers,), catalog, _JUDGED)[0]
+    gpus, found = servers * used, _layouts(work.language, server_kind, (servers,), catalog, _JUDGED)[0]
     others = (layout for layout in found if _degrees(layout) != _degrees(found[0]))
     batch, stack = work.language.batch(gpus), stack_on(work.language, platform.gpu.vendor)
     plan = plan_of(work.language.checkpoints, gpus)
-    stacks = Deferred(partial(_other_stacks, work.language, one, stack, found[0], gpus, catalog))
-    basis = basis_of(_case(_question(work.language, one, catalog), catalog), language_calibration())
+    stacks = Deferred(partial(_other_stacks, work.language, server_kind, stack, found[0], gpus, catalog))
+    basis = basis_of(_case(_question(work.language, server_kind, catalog), catalog), language_calibration())
     trained = replace(work.language, number_format=work.language.format_on(platform.gpu, catalog))
-    flop = _model_flop(work.language, one, found[0], gpus, catalog)
+    flop = _model_flop(work.language, server_kind, found[0], gpus, catalog)
     peak = _peak_flop_per_s(work.language, platform.gpu, catalog)
     return LanguageAnswer(trained, found[0], next(others, None), gpus, batch, stack, plan, basis, flop, peak, stacks)
 
@@ -883,8 +883,8 @@ def rate_of_training(training: WholeTraining, catalog: Catalog) -> Estimate:
     }
     (work,) = resolve(SizingRequest.from_dict(request), catalog, {})
     assert work.language is not None
-    one = _usual_cluster(catalog.gpus[training.gpu], training.gpus)
-    table = _table(work.language, one, training.gpus // one.gpus_per_server, training.gpus, catalog)
+    server_kind = _usual_cluster(catalog.gpus[training.gpu], training.gpus)
+    table = _table(work.language, server_kind, training.gpus // server_kind.gpus_per_server, training.gpus, catalog)
     return Estimate.log_normal(table.tokens_per_s[-1], table.log_sd[-1])
 
 
@@ -892,8 +892,8 @@ def gpus_at_work(work: ResolvedWorkload, platform: Platform, n_servers: int, cat
     """GPUs of some servers that the fastest layout of a workload uses; all of them of what is no language model."""
     if work.language is None:
         return n_servers * platform.gpus_per_server
-    one = ServerKind.of(platform.server.id, platform.gpu.id, platform.gpus_per_server, platform.fabric, catalog)
-    table = _table(work.language, one, n_servers, work.request.target.gpus_busy, catalog)
+    server_kind = ServerKind.of(platform.server.id, platform.gpu.id, platform.gpus_per_server, platform.fabric, catalog)
+    table = _table(work.language, server_kind, n_servers, work.request.target.gpus_busy, catalog)
     return int(table.fastest[-1]) * platform.gpus_per_server
 
 
@@ -950,10 +950,10 @@ def _table(work: LanguageWork, one: ServerKind, most: int, busy: int | None, cat
 
 def fit_chance(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> float:
     """Probability that so many GPUs of a platform hold the training of a language model."""
-    one = ServerKind.of(
+    server_kind = ServerKind.of(
         platform.server.id, platform.gpu.id, min(platform.gpus_per_server, n_gpus), platform.fabric, catalog
     )
-    question = _question(work, one, catalog)
+    question = _question(work, server_kind, catalog)
     try:
         found = search_sizes(question, (n_gpus,), (work.batch(n_gpus),), catalog, language_calibration())[0]
     except RequestError:  # of a platform that a fixed degree rules out
@@ -964,8 +964,8 @@ def fit_chance(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Cat
 def layout_refusal(work: LanguageWork, platform: Platform, n_gpus: int, catalog: Catalog) -> str:
     """Why no layout trains a language model on so many GPUs of a platform."""
     used = min(platform.gpus_per_server, n_gpus)
-    one = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
-    question = _question(work, one, catalog)
+    server_kind = ServerKind.of(platform.server.id, platform.gpu.id, used, platform.fabric, catalog)
+    question = _question(work, server_kind, catalog)
     try:
         search_layouts(
             replace(question, gpus=n_gpus, batch=work.batch(n_gpus)), catalog, language_calibration(), count=1
@@ -986,19 +986,19 @@ def wide_tensor_refusal(
         (one.server.id, one.gpu.id): ServerKind.of(one.server.id, one.gpu.id, one.gpus_per_server, one.fabric, catalog)
         for one in platforms
     }
-    most = max(domain_gpus(_question(work, one, catalog), catalog) for one in groups.values())
+    most = max(domain_gpus(_question(work, group, catalog), catalog) for group in groups.values())
     return wide_tensor_error_text(work.pins, most, place)
 
 
 def _layouts(
-    work: LanguageWork, one: ServerKind, servers: tuple[int, ...], catalog: Catalog, count: int
+    work: LanguageWork, server_kind: ServerKind, servers: tuple[int, ...], catalog: Catalog, count: int
 ) -> tuple[tuple[LayoutAnswer, ...], ...]:
     """The fastest layouts on each of several numbers of servers; rates of what fills the sequences."""
-    gpus = tuple(number * one.gpus_per_server for number in servers)
+    gpus = tuple(number * server_kind.gpus_per_server for number in servers)
     batches = tuple(work.batch(number) for number in gpus)
-    found = _searched(_question(work, one, catalog), gpus, batches, catalog, count)
-    learned = _learned(work, one.gpu, catalog)
-    is_guess = learned is None and is_unmeasured(catalog.gpus[one.gpu], catalog)
+    found = _searched(_question(work, server_kind, catalog), gpus, batches, catalog, count)
+    learned = _learned(work, server_kind.gpu, catalog)
+    is_guess = learned is None and is_unmeasured(catalog.gpus[server_kind.gpu], catalog)
     if work.filled_share == 1 and learned is None and not is_guess:
         return found
 
@@ -1132,24 +1132,24 @@ def measured_language_stacks(dnn: str, catalog: Catalog) -> frozenset[str]:
 
 
 def _other_stacks(
-    work: LanguageWork, one: ServerKind, chosen: str, layout: LayoutAnswer, gpus: int, catalog: Catalog
+    work: LanguageWork, server_kind: ServerKind, chosen: str, layout: LayoutAnswer, gpus: int, catalog: Catalog
 ) -> tuple[OtherStack, ...]:
     """Other stacks for the GPUs of a cluster that have the number format of the training."""
     wanted = stack_precision(work.number_format)
     # Software of other makers is for their own GPUs.
-    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {catalog.gpus[one.gpu].vendor}
+    makers = {gpu.vendor for gpu in catalog.gpus.values()} - {catalog.gpus[server_kind.gpu].vendor}
     stacks = {
-        stack.id: stack_in_fit(stack, one.gpu)
+        stack.id: stack_in_fit(stack, server_kind.gpu)
         for stack in catalog.stacks.values()
         if stack.id == chosen or (stack.trains_language and wanted in stack.precisions and stack.vendor not in makers)
     }
-    question = replace(_question(work, one, catalog), gpus=gpus, batch=work.batch(gpus))
+    question = replace(_question(work, server_kind, catalog), gpus=gpus, batch=work.batch(gpus))
     inputs = inputs_of(question, layout, catalog)
-    gpu, is_lora, precision = catalog.gpus[one.gpu], work.method == _LORA, number_format(question.precision)
-    found = stack_worths(
+    gpu, is_lora, precision = catalog.gpus[server_kind.gpu], work.method == _LORA, number_format(question.precision)
+    worths = stack_worths(
         language_calibration(), stacks, chosen, gpu=gpu, precision=precision, is_lora=is_lora, inputs=inputs
     )
-    return tuple(OtherStack(catalog.stacks[worth.stack], worth.rate_ratio, worth.runs) for worth in found)
+    return tuple(OtherStack(catalog.stacks[worth.stack], worth.rate_ratio, worth.runs) for worth in worths)
 
 
 @lru_cache(maxsize=4096)
@@ -1157,7 +1157,7 @@ def _searched(
     question: LayoutQuestion, gpus: tuple[int, ...], batches: tuple[int, ...], catalog: Catalog, count: int
 ) -> tuple[tuple[LayoutAnswer, ...], ...]:
     try:
-        found = search_sizes(question, gpus, batches, catalog, language_calibration(), count)
+        searches = search_sizes(question, gpus, batches, catalog, language_calibration(), count)
     except RequestError:  # of a platform that a fixed degree rules out
         return ((),) * len(gpus)
-    return tuple(one.answers for one in found)
+    return tuple(one.answers for one in searches)

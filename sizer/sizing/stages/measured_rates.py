@@ -137,8 +137,8 @@ def soonest_batches(
     if work.recipe is not None:
         length, most_published = calibration.epochs(work.recipe, work.recipe_batch(n * batch)), np.inf
     else:  # no target depends on the length: the steps are those of published runs
-        found = convergence_of(work.mlperf)
-        length, most_published = found.curve().at(n * batch), found.batches[1]
+        convergence = convergence_of(work.mlperf)
+        length, most_published = convergence.curve().at(n * batch), convergence.batches[1]
     log_time = np.log(length.value) - _log_rate(work, gpu_id, n, batch, calibration, catalog)
     log_time += normal_quantile(_CONFIDENCE) * np.hypot(np.log(length.high / length.value) / Z90, _RATE_LOG_SD)
     log_time = np.where((n * batch > most_published) & (batch > 1), np.inf, log_time)
@@ -176,7 +176,7 @@ def _log_rate(
         looked_up_bytes=looked_up_bytes(work),
     )
     terms = (network_terms(work, group, has_many, calibration, catalog) for has_many in (False, True))
-    few, many = (run.samples_per_s(extended(one, work, group, calibration, catalog).values) for one in terms)
+    few, many = (run.samples_per_s(extended(term, work, group, calibration, catalog).values) for term in terms)
     # Counts of whole servers: GPUs that fill none in part.
     return np.asarray(np.log(np.where(servers > 1, many * n_gpus / (servers * each), few)))
 
@@ -238,7 +238,7 @@ def at_measured_rates(
     # Of groups that nobody measured any terms do: their rate is taken from no fit.
     terms = [measured_terms(work, group, catalog) for group in groups]
     nothing = np.zeros(len(step_terms.TERM_NAMES))
-    values = np.stack([nothing if one is None else one.values for one in terms])[cols.compute]
+    values = np.stack([nothing if term is None else term.values for term in terms])[cols.compute]
     shape = np.broadcast_shapes(run.shape, cols.compute.shape)
     modelled = np.broadcast_to(nominal.samples_per_s(values), shape)
     log_rate, log_sd = np.log(modelled), np.zeros(shape)
@@ -257,7 +257,7 @@ def at_measured_rates(
     own_log, own_sd = own_code_rate(work.dnn.forward_flop.value * size[where])
     log_rate[where] += own_log
     log_sd[where] = np.hypot(log_sd[where], own_sd)
-    is_fitted = np.broadcast_to(np.array([one is not None for one in terms])[cols.compute], shape)
+    is_fitted = np.broadcast_to(np.array([term is not None for term in terms])[cols.compute], shape)
     factor = np.where(is_fitted, np.exp(log_rate) / modelled, 1.0)
     return run.scaled(factor, log_sd)
 

@@ -314,8 +314,8 @@ def server_kinds(hosts: ServerRows) -> tuple[dict[ServerKind, Ints], Ints]:
     found: dict[ServerKind, list[Ints]] = {}
     for code in np.unique(codes).tolist():
         of, used = groups[code // _MOST_GPUS], code % _MOST_GPUS
-        one = ServerKind.of(of.server, of.gpu, used, of.fabric, hosts.catalog)
-        found.setdefault(one, []).append(np.flatnonzero(every == code))
+        server_kind = ServerKind.of(of.server, of.gpu, used, of.fabric, hosts.catalog)
+        found.setdefault(server_kind, []).append(np.flatnonzero(every == code))
     servers = np.broadcast_to(hosts.n_servers, hosts.shape).reshape(-1).astype(np.int64)
     joined = {one: np.concatenate(rows) for one, rows in found.items()}
     return {one: rows for one, rows in joined.items() if rows.size}, servers

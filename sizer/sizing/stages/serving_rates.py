@@ -360,9 +360,9 @@ def serving_answer(
     if work.serving is None:
         return None
     asked = work.serving
-    one = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    server_kind = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
     works = (asked, *asked.shares_with)
-    layouts = [_tables(each.unloaded, (one,), catalog)[one] for each in works]
+    layouts = [_tables(each.unloaded, (server_kind,), catalog)[server_kind] for each in works]
     if not layouts[0]:
         return None
     (which,), (count,) = _allotted(works, layouts, np.array([n_servers]))
@@ -437,9 +437,9 @@ def serving_answer(
         after_server=_after(asked, layout, replicas - math.ceil(replicas * layout.servers / n_servers)),
         first_token_chance=chance,
         servers_timely=_servers_of(layout, _needed(asked, layout.timely_rate)),
-        without_cache=_without_cache(asked, one, layout, replicas, catalog),
+        without_cache=_without_cache(asked, server_kind, layout, replicas, catalog),
         offload=_offload(asked, layout.deployment, platform, n_servers),
-        narrow_gain=_narrow_gain(asked, one, layouts[0], layout.deployment.weights, catalog),
+        narrow_gain=_narrow_gain(asked, server_kind, layouts[0], layout.deployment.weights, catalog),
         deployment=layout.deployment,
         rates_at=rates_at,
         is_untried=is_untried(layout.deployment),
@@ -488,15 +488,15 @@ def _counted(work: ServingWork, active: float | None) -> float | None:
 
 
 def _without_cache(
-    work: ServingWork, one: ServerKind, layout: _Layout, replicas: int, catalog: Catalog
+    work: ServingWork, server_kind: ServerKind, layout: _Layout, replicas: int, catalog: Catalog
 ) -> WithoutCache | None:
     """The replicas of a design without the cached share, and how many servers would then do."""
     asked = work.asked_rate
     if not work.prefix_cached or asked is None or work.shares_with:
         return None
     bare = replace(work.unloaded, prefix_cached=0.0)
-    (same,) = _rated(bare, {one: [(layout.deployment, layout.servers)]}, catalog)[one]
-    layouts = [other for other in _tables(bare, (one,), catalog)[one] if other.fits]
+    (same,) = _rated(bare, {server_kind: [(layout.deployment, layout.servers)]}, catalog)[server_kind]
+    layouts = [other for other in _tables(bare, (server_kind,), catalog)[server_kind] if other.fits]
     of_rate, timely = (
         min((count for count in counts if count is not None), default=None)
         for counts in (
@@ -508,30 +508,30 @@ def _without_cache(
     return WithoutCache(replicas * same.rate, _chance(work, same, replicas), least)
 
 
-def _offload(work: ServingWork, one: Deployment, platform: Platform, n_servers: int) -> Offload | None:
-    memory, each = platform.server.memory_bytes, _prefix_bytes(work, one)
+def _offload(work: ServingWork, deployment: Deployment, platform: Platform, n_servers: int) -> Offload | None:
+    memory, each = platform.server.memory_bytes, _prefix_bytes(work, deployment)
     if memory is None or not each:
         return None
     bare, cached = (
-        float(calibration.serving_calibration().rates(points_of(each_work, [one], 1.0)).ttft_s[0])
+        float(calibration.serving_calibration().rates(points_of(each_work, [deployment], 1.0)).ttft_s[0])
         for each_work in (replace(work, prefix_cached=0.0), work)
     )
     # The vector of latent attention, which each rank has whole, is kept once.
-    kept = float(replicas_of([one]).transfer_bytes[0]) * work.input_tokens * work.prefix_cached
-    back_s = each / one.tensor / pcie_bytes_per_s(one.gpu)
+    kept = float(replicas_of([deployment]).transfer_bytes[0]) * work.input_tokens * work.prefix_cached
+    back_s = each / deployment.tensor / pcie_bytes_per_s(deployment.gpu)
     return Offload(_OFFLOADED * memory.value * n_servers // kept, back_s, bare - cached)
 
 
 def _narrow_gain(
-    work: ServingWork, one: ServerKind, layouts: Sequence[_Layout], weights: str, catalog: Catalog
+    work: ServingWork, server_kind: ServerKind, layouts: Sequence[_Layout], weights: str, catalog: Catalog
 ) -> float | None:
     narrow = replace(work.unloaded, precision=_NARROW, measured=())
     is_open = work.precision == "mixed" and weights == "fp8" and work.shape.published_in is None
-    if not is_open or weights_on(narrow, catalog.gpus[one.gpu], catalog) is None:
+    if not is_open or weights_on(narrow, catalog.gpus[server_kind.gpu], catalog) is None:
         return None
     most, wide = (
         max(each.replicas / each.servers * each.rate for each in of)
-        for of in (_tables(narrow, (one,), catalog)[one], layouts)
+        for of in (_tables(narrow, (server_kind,), catalog)[server_kind], layouts)
     )
     return most / wide if wide else None
 
@@ -562,8 +562,8 @@ def serving_error_text(
     work: ServingWork, platform: Platform, gpus_per_server: int, n_servers: int, catalog: Catalog
 ) -> str:
     """Why the GPUs of some servers serve nothing within the limits, in the words of an error; "" where they do."""
-    one = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
-    layouts, gpu = _tables(work.unloaded, (one,), catalog)[one], platform.gpu
+    server_kind = ServerKind.of(platform.server.id, platform.gpu.id, gpus_per_server, platform.fabric, catalog)
+    layouts, gpu = _tables(work.unloaded, (server_kind,), catalog)[server_kind], platform.gpu
     within = [each for each in layouts if each.servers <= n_servers] or list(layouts)
     layout = max(within, key=lambda each: each.order, default=None)
     if layout is None and not runs_on(work, gpu, catalog):
@@ -599,7 +599,7 @@ def serving_error_text(
         needs = [
             (each.model, found[which].deployment.gpus * count)
             for each in (work, *work.shares_with)
-            if (found := _tables(each.unloaded, (one,), catalog)[one])
+            if (found := _tables(each.unloaded, (server_kind,), catalog)[server_kind])
             for which, count in [_least(each, found)]
         ]
         if sum(count for _, count in needs) <= gpus_per_server * n_servers:
@@ -660,8 +660,8 @@ def _tables(
     None where the catalogue does not say enough of the GPU.
     """
 
-    def of(one: ServerKind) -> tuple[ServingWork, Gpu, int]:
-        return work, catalog.gpus[one.gpu], one.gpus_per_server
+    def of(server_kind: ServerKind) -> tuple[ServingWork, Gpu, int]:
+        return work, catalog.gpus[server_kind.gpu], server_kind.gpus_per_server
 
     def layouts(one: ServerKind) -> list[tuple[Deployment, int]]:
         inside = [(each, 1) for each in layouts_inside(*of(one), catalog)]
@@ -710,9 +710,9 @@ def _least(work: ServingWork, layouts: Sequence[_Layout], is_timely: bool = Fals
     if work.asked_rate is None:
         (which,), (count,) = _chosen(work, layouts, np.array([max(work.number, 1.0)]))
         return int(which), max(int(count), 1)
-    bought = [_needed(work, one.timely_rate) if is_timely else _bought_for(work, one) for one in layouts]
+    bought = [_needed(work, layout.timely_rate) if is_timely else _bought_for(work, layout) for layout in layouts]
     if not any(bought):
-        bought = [_bought_for(work, one) for one in layouts]
+        bought = [_bought_for(work, layout) for layout in layouts]
     gpus = [
         (count or math.inf)
         * one.deployment.gpus
@@ -910,16 +910,16 @@ class ServingCurve:
     published: tuple[PublishedPoint, ...]
 
 
-def nearest_run(found: ServingAnswer) -> ServingRow | None:
+def nearest_run(answer: ServingAnswer) -> ServingRow | None:
     """The published run of the same model on the same GPU that is nearest: by the number format of the weights, by the
     engine where one is named, then by lengths and load, and of these the fastest.
     """
-    work, layout = found.work, found.deployment
+    work, layout = answer.work, answer.deployment
 
     def distance(row: ServingRow) -> tuple[bool, bool, float, float]:
         pairs = [(row.input_tokens, work.input_tokens), (row.output_tokens, work.output_tokens)]
         if row.tpot_s:
-            pairs.append((row.tpot_s, float(found.tpot_s.value)))
+            pairs.append((row.tpot_s, float(answer.tpot_s.value)))
         elif row.has_limits and work.token_s is not None:
             pairs.append((row.tpot_limit_s, work.token_s))
         elif row.has_limits or work.token_s is not None:
@@ -931,19 +931,19 @@ def nearest_run(found: ServingAnswer) -> ServingRow | None:
     return min(_runs(work.model_id, layout), key=distance, default=None)
 
 
-def highest_run(found: ServingAnswer) -> ServingRow | None:
+def highest_run(answer: ServingAnswer) -> ServingRow | None:
     """The published run with the highest output of a GPU, of the same model, GPU, number format and similar lengths."""
-    alike = (row for row in _runs(found.work.model_id, found.deployment) if _is_like(row, found))
+    alike = (row for row in _runs(answer.work.model_id, answer.deployment) if _is_like(row, answer))
     return max(alike, key=output_of_gpu, default=None)
 
 
-def exceeded_run(found: ServingAnswer) -> ServingRow | None:
+def exceeded_run(answer: ServingAnswer) -> ServingRow | None:
     """The highest published run, where the rate that is kept as surely as asked is above it, and the load needs it."""
-    row = None if found.work.is_embedding else highest_run(found)
+    row = None if answer.work.is_embedding else highest_run(answer)
     if row is None:
         return None
-    load = found.served_per_s * found.work.priced_tokens / found.gpus_used
-    is_above = found.sure_tokens_per_s / found.gpus_used > output_of_gpu(row)
+    load = answer.served_per_s * answer.work.priced_tokens / answer.gpus_used
+    is_above = answer.sure_tokens_per_s / answer.gpus_used > output_of_gpu(row)
     return row if is_above and load > _NEEDED * output_of_gpu(row) else None
 
 
@@ -958,12 +958,12 @@ def rate_sources(found: ServingAnswer) -> tuple[str, ...]:
     return tuple(source for source, _ in Counter(row.source for row in of_either).most_common())
 
 
-def serving_curve(found: ServingAnswer) -> ServingCurve:
+def serving_curve(answer: ServingAnswer) -> ServingCurve:
     """The curve of the chosen layout, rising in time and output."""
-    work, layout = found.work, found.deployment
-    most = max(1.0, min(found.most_concurrent, _BEYOND * max(found.limit_concurrency, found.concurrency)))
-    loads = np.append(np.geomspace(1.0, most, _LOADS), found.concurrency)
-    rates = found.rates_at(loads)
+    work, layout = answer.work, answer.deployment
+    most = max(1.0, min(answer.most_concurrent, _BEYOND * max(answer.limit_concurrency, answer.concurrency)))
+    loads = np.append(np.geomspace(1.0, most, _LOADS), answer.concurrency)
+    rates = answer.rates_at(loads)
     each = rates.tokens_per_s / layout.gpus
     order = np.argsort(rates.tpot_s[:-1])
     return ServingCurve(
@@ -973,15 +973,15 @@ def serving_curve(found: ServingAnswer) -> ServingCurve:
         published=tuple(
             PublishedPoint(row.tpot_s, output_of_gpu(row), row.source)
             for row in _runs(work.model_id, layout)
-            if row.kind == CLOSED_LOOP and row.tpot_s and _is_like(row, found)
+            if row.kind == CLOSED_LOOP and row.tpot_s and _is_like(row, answer)
         ),
     )
 
 
-def _is_like(row: ServingRow, found: ServingAnswer) -> bool:
+def _is_like(row: ServingRow, answer: ServingAnswer) -> bool:
     """Whether a run has the number format of an answer and similar lengths."""
-    lengths = ((row.input_tokens, found.work.input_tokens), (row.output_tokens, found.work.output_tokens))
-    return row.computed_in == found.deployment.weights and all(
+    lengths = ((row.input_tokens, answer.work.input_tokens), (row.output_tokens, answer.work.output_tokens))
+    return row.computed_in == answer.deployment.weights and all(
         published is not None and asked / _ALIKE <= published <= asked * _ALIKE for published, asked in lengths
     )
 

@@ -179,7 +179,7 @@ def show_alternatives(view: View) -> None:
             with slot:
                 _neighbour(place, one, base, view)
     with below:
-        if not any(one.kind in ("simplest", "simplest of all") for one in neighbours):
+        if not any(neighbour.kind in ("simplest", "simplest of all") for neighbour in neighbours):
             look.notes(simplest_text(simple, view.result))
         there = {one.kind for one in found}
         if missing := [inside_sentence(_KINDS[kind]) for kind in sought if kind not in there and _may_see(kind, view)]:

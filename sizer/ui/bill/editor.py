@@ -84,13 +84,13 @@ def frame(lines: Sequence[EditableLine], bill: Bill) -> pd.DataFrame:
     numbers = {(line.item, line.category): line.line for line in reversed(bill.lines) if line.status != "existing"}
     rows = [
         {
-            "line": f"{numbers.get(one.key, '')} {CHANGED} changed" if one.is_changed else numbers.get(one.key, ""),
-            "description": one.computed.description,
-            "computed": grouped(one.computed.quantity),
-            **cells(one),
-            "extended": price_texts(one.shown)[2],
+            "line": f"{numbers.get(line.key, '')} {CHANGED} changed" if line.is_changed else numbers.get(line.key, ""),
+            "description": line.computed.description,
+            "computed": grouped(line.computed.quantity),
+            **cells(line),
+            "extended": price_texts(line.shown)[2],
         }
-        for one in lines
+        for line in lines
     ]
     order = ["line", "description", "computed", QUANTITY, PRICE, DISCOUNT, "extended", STATE, NOTE]
     return pd.DataFrame(rows, columns=order, dtype=object)

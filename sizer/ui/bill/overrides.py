@@ -212,12 +212,12 @@ def typed() -> tuple[QuoteOverride, ...]:
 
 def store(overrides: Iterable[QuoteOverride]) -> None:
     """Write overrides into the request."""
-    state.put(PLACE, [as_typed(one) for one in overrides])
+    state.put(PLACE, [as_typed(override) for override in overrides])
 
 
-def as_typed(one: QuoteOverride) -> dict[str, Any]:
+def as_typed(override: QuoteOverride) -> dict[str, Any]:
     """An override as a request file has it; amounts as text, so that no cent is lost."""
-    return one.model_dump(mode="json", exclude_defaults=True)
+    return override.model_dump(mode="json", exclude_defaults=True)
 
 
 def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine]) -> list[str]:
@@ -307,10 +307,10 @@ def _without_outdated(
     return kept, told
 
 
-def _key(one: QuoteOverride) -> str:
-    return f"{one.item}/{one.category or ''}"
+def _key(override: QuoteOverride) -> str:
+    return f"{override.item}/{override.category or ''}"
 
 
-def _is_of(one: QuoteOverride, line: EditableLine) -> bool:
+def _is_of(override: QuoteOverride, line: EditableLine) -> bool:
     item, category = line.key
-    return one.item == item and one.category in (None, category)
+    return override.item == item and override.category in (None, category)

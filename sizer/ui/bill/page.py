@@ -258,7 +258,7 @@ def _bill(view: View, result: SizingResult) -> None:
     prices = {} if bill.is_complete else category_prices(result, view.catalog, bill.currency)
     printed = bill_table(bill, view.catalog.sources, prices)
     # The widths are those of a printed page; a wide window has more room for the descriptions.
-    columns = tuple(replace(one, width=16 if one.title == "Part number" else 0) for one in printed.columns)
+    columns = tuple(replace(column, width=16 if column.title == "Part number" else 0) for column in printed.columns)
     look.table(replace(printed, columns=columns), view.catalog.sources)
     in_banners = {warning for _, warning in bill.price_warnings}
     if result.request.needed_by is not None:

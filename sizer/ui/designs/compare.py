@@ -107,7 +107,7 @@ def show(view: View) -> None:
             f"Pin up to {MOST} designs, also of different requests, here or on the page Architecture, to compare them."
         )
         here = view.result.design.platform.key
-        other = next((one for one in view.result.platforms if one.platform.key != here), None)
+        other = next((platform for platform in view.result.platforms if platform.platform.key != here), None)
         if other is not None and not view.is_customer_mode:
             request = on_platform(SizingRequest.model_validate_json(view.request_json), other.platform)
             args = (pin_name(other), request.model_dump_json())

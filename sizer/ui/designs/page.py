@@ -132,18 +132,18 @@ def _list() -> None:
             "Show hidden", key="designs-hidden", on_change=state.if_stored("designs-hidden", _first_page)
         )
     page = int(st.session_state.get("designs_page", 0))
-    found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
-    if page and not found.designs and not found.damaged:
+    match = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
+    if page and not match.designs and not match.damaged:
         _first_page()
-        found = saving.library().search(words, page=0, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
-    for damage in found.damaged:
+        match = saving.library().search(words, page=0, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
+    for damage in match.damaged:
         st.warning(plain(sentence(damage)), icon=":material/warning:")
-    if not found.n_designs:
+    if not match.n_designs:
         _empty(bool(words.strip()), with_hidden)
         return
-    for number, design in enumerate(found.designs):
+    for number, design in enumerate(match.designs):
         _card(design, number)
-    _pages("designs_page", found.n_designs, _DESIGNS_A_PAGE, "design")
+    _pages("designs_page", match.n_designs, _DESIGNS_A_PAGE, "design")
 
 
 def _first_page() -> None:

@@ -77,7 +77,7 @@ def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
 
 def show_since(since: Differences, catalog: Catalog) -> None:
     """Tables of the figures and lines of the bill that changed since a result was saved."""
-    told = [one for one in since.figures if is_told_apart(one, since.currencies)]
+    told = [figure for figure in since.figures if is_told_apart(figure, since.currencies)]
     draw_tables(
         (
             figures_table(told, "When saved", "Now", since.currencies),

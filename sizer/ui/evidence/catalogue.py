@@ -129,21 +129,21 @@ def _parts(view: View) -> None:
         persist_state="session",
     )
     if text.strip():
-        found = matching(catalog, text)
-        look.note(f"{len(found)} of {plural(len(list(catalog.items())), 'part')} match.")
-        if not found:
+        items = matching(catalog, text)
+        look.note(f"{len(items)} of {plural(len(list(catalog.items())), 'part')} match.")
+        if not items:
             st.info("No part matches all words in name, vendor, description or part number. Remove a word.")
             return
-        _listed(matches_table(found[:_MAX_RESULTS], catalog), catalog)
+        _listed(matches_table(items[:_MAX_RESULTS], catalog), catalog)
     else:
-        found = _filtered(list(catalog.folder(kind).values()), kind, catalog)
-        if not found:
+        items = _filtered(list(catalog.folder(kind).values()), kind, catalog)
+        if not items:
             st.info("No part of this kind passes the filters. Choose another generation or all parts.")
             return
-        ids = tuple(item.id for item in found)
-        table = state.once(catalog.digest, "parts", lambda: kind_table(kind, catalog, found), kind, ids)
+        ids = tuple(item.id for item in items)
+        table = state.once(catalog.digest, "parts", lambda: kind_table(kind, catalog, items), kind, ids)
         _listed(table, catalog)
-    chosen = _chosen(found, catalog)
+    chosen = _chosen(items, catalog)
     if chosen is not None:
         _part(chosen, view)
 
@@ -169,11 +169,11 @@ def _filtered(items: list[Item], kind: str, catalog: Catalog) -> list[Item]:
     return orderable_on(catalog, items, datetime.now(UTC).date()) if only_sold else items
 
 
-def _chosen(found: list[Item], catalog: Catalog) -> Item | None:
+def _chosen(items: list[Item], catalog: Catalog) -> Item | None:
     """The part shown in detail, which the address names from now on; of several none before one is chosen."""
-    ids = [item.id for item in found]
+    ids = [item.id for item in items]
     start = st.session_state.get(_PART)
-    names = {item.id: part_name(item, catalog) for item in found}
+    names = {item.id: part_name(item, catalog) for item in items}
     # Each list has its own selection.
     chosen: str | None = st.selectbox(
         "Part details",
@@ -222,7 +222,7 @@ def _document(source: Source) -> str:
     if address:
         title = f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
     facts = [source.publisher, source.date or "not dated", f"grade {source.grade}", source.where]
-    return f"<li>{title}: {escape(', '.join(one for one in facts if one))}</li>"
+    return f"<li>{title}: {escape(', '.join(fact for fact in facts if fact))}</li>"
 
 
 def _gaps(view: View) -> list[Gap]:

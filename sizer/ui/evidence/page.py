@@ -88,12 +88,12 @@ def _choice(evidence: PublishedEvidence, catalog: Catalog) -> Choice:
 def _several(
     column: DeltaGenerator,
     label: str,
-    found: Sequence[Published],
+    publisheds: Sequence[Published],
     value: Callable[[Published], str],
     name: Callable[[str], str] = str,
 ) -> tuple[str, ...]:
     """A filter for any number of values, the most frequent first; without a choice all pass."""
-    counts = Counter(value(one) for one in found)
+    counts = Counter(value(one) for one in publisheds)
     options = [one for one, _ in sorted(counts.items(), key=lambda pair: (-pair[1], name(pair[0])))]
     picked = column.multiselect(
         label,

@@ -119,8 +119,8 @@ def _chart(view: View, number: int, name: str, data: BandChart | None = None) ->
     design = view.result.design
 
     def draw(colours: Palette) -> Chart | None:
-        found = data or workload_data(name, design.workloads[number], design.n_gpus)
-        return band_chart(found, colours, "container", _CHART_HEIGHT)
+        chart = data or workload_data(name, design.workloads[number], design.n_gpus)
+        return band_chart(chart, colours, "container", _CHART_HEIGHT)
 
     look.charted(view, name, draw, number)
 

@@ -51,11 +51,11 @@ def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) ->
         "Requirements, Data on the storage; interruptions under Redundancy."
     )
     try:
-        found = goodput_answer(question)
+        answer = goodput_answer(question)
     except SizerError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
-    plan = found.plan
+    plan = answer.plan
     value, low, high = plan.goodput
     interval = "" if low == high else f"{share_text(low)} to {share_text(high)}"
     shown = (
@@ -63,8 +63,8 @@ def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) ->
         ("An interruption every", duration(plan.between_s[0]), ""),
         ("A checkpoint every", duration(plan.interval_s), f"written in {duration(plan.write_s)}"),
         ("Lost", f"{grouped(round(plan.lost_hours_per_week * plan.gpus))} GPU-hours", "a week"),
-        ("Spare servers", str(found.spare_servers or 0), "all servers run 99\u202f% of the time"),
-        ("Storage level", found.level or "below good", "NVIDIA DGX SuperPOD"),
+        ("Spare servers", str(answer.spare_servers or 0), "all servers run 99\u202f% of the time"),
+        ("Storage level", answer.level or "below good", "NVIDIA DGX SuperPOD"),
     )
     look.figures("goodput-figures", shown)
     worth = storage_worth(view.evaluated, question)

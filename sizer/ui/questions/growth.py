@@ -91,7 +91,7 @@ def _answer(view: View, plan: GrowthPlan, sliders: Tried) -> None:
 def _platform(view: View, plan: GrowthPlan, sliders: Tried) -> PlatformGrowth:
     """The platform chosen by the user, else that of the design."""
     first = plan.of(view.result.design.platform.key)
-    names = {one.platform.key: platform_text(one) for one in plan.platforms}
+    names = {platform.platform.key: platform_text(platform) for platform in plan.platforms}
     if len(names) < 2:
         return first
     chosen = st.selectbox(

@@ -111,15 +111,15 @@ def chosen_pair(tried: Tried, inputs: Sequence[VariedInput]) -> InputPair:
     return InputPair(chosen[0], chosen[1], (places[0], places[1]))
 
 
-def _slider(tried: Tried, one: VariedInput) -> int:
+def _slider(tried: Tried, varied_input: VariedInput) -> int:
     """Slider over the values of an input; returns its position."""
     place: int = st.select_slider(
-        one.name,
-        range(len(one.values)),
-        format_func=lambda place: one.texts[place],
-        **tried.widget(one.key, one.base),
+        varied_input.name,
+        range(len(varied_input.values)),
+        format_func=lambda place: varied_input.texts[place],
+        **tried.widget(varied_input.key, varied_input.base),
     )
-    st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
+    st.caption(f"Present value: {plain(varied_input.texts[varied_input.base])}. {plain(varied_input.note)}")
     return place
 
 
@@ -295,7 +295,7 @@ def _data(view: View) -> None:
         look.table(validation_table(plan.validations), view.catalog.sources)
     if plan.copies:
         st.subheader("Copy to local drives first", anchor=False)
-        look.notes([copy_text(one) for one in plan.copies])
+        look.notes([copy_text(copy) for copy in plan.copies])
     look.table(assumptions_table(plan), view.catalog.sources, "Assumptions")
     with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
@@ -370,16 +370,16 @@ def _rent(view: View) -> None:
         look.note("The request has no rental offer: the middle of the published rates of this GPU is tried.")
     tried = Tried("rent", f"{st.session_state.generation}/{offer.model_dump_json()}")
     rate, use = _offer_sliders(offer, tried)
-    found = rent_or_buy(view.result, offer.model_copy(update={"per_gpu_hour": rate}))
-    assert found is not None
-    st.markdown(plain(finding(found, use)))
+    comparison = rent_or_buy(view.result, offer.model_copy(update={"per_gpu_hour": rate}))
+    assert comparison is not None
+    st.markdown(plain(finding(comparison, use)))
     shown = (
-        ("Break-even utilization", break_even_text(found), "of all hours"),
-        ("Buying", owning_text(found), years_text(found)),
-        ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
+        ("Break-even utilization", break_even_text(comparison), "of all hours"),
+        ("Buying", owning_text(comparison), years_text(comparison)),
+        ("Renting", rent_text(comparison, use), f"{years_text(comparison)}, GPU utilization {percent(float(use))}"),
     )
     look.figures("what-if-figures", shown)
-    look.table(rental_table(found, use), view.catalog.sources)
+    look.table(rental_table(comparison, use), view.catalog.sources)
     can_take = offer is not asked or rate != offer.per_gpu_hour or use != use_of(offer)
     values = {(RENTAL.key, "per_gpu_hour"): float(rate), (RENTAL.key, "utilization_fraction"): float(use)}
     tried.buttons(view, _take_values, (values,), is_moved=bool(tried.values), can_take=can_take)
@@ -388,10 +388,10 @@ def _rent(view: View) -> None:
 def _usual(view: View) -> Rental:
     """An offer at the middle of the published rates of the GPU; an assumed one where they cannot be converted."""
     request, gpu = view.result.request, view.result.design.platform.gpu
-    found = run_rental(gpu, 1.0, view.catalog, prices_for(request, view.catalog), request.currency, None)
-    if found is None:
+    rental = run_rental(gpu, 1.0, view.catalog, prices_for(request, view.catalog), request.currency, None)
+    if rental is None:
         return Rental.model_validate(RENTAL.start())
-    return Rental(offer="published rates", per_gpu_hour=Decimal(f"{found.expected:.2f}"))
+    return Rental(offer="published rates", per_gpu_hour=Decimal(f"{rental.expected:.2f}"))
 
 
 def _offer_sliders(offer: Rental, tried: Tried) -> tuple[Decimal, Decimal]:

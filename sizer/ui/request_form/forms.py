@@ -188,7 +188,7 @@ def _kind(described: Any, parts: list[Any]) -> QuantityKind | None:
             if rule.func in _BY_VALIDATOR:
                 return _BY_VALIDATOR[rule.func]
     low, high = bounds_of(described)
-    if low is None or high is None or not {int, float, Decimal} & {one for one in parts if isinstance(one, type)}:
+    if low is None or high is None or not {int, float, Decimal} & {part for part in parts if isinstance(part, type)}:
         return None
     return number_kind(low, high, is_whole=int in parts)
 

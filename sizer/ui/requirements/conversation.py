@@ -63,8 +63,8 @@ def show(parts: Catalog) -> None:
         if words.strip() != need.text():
             need.give(words, parts)
             st.rerun()
-        found = need.reading(parts)
-        if found is None:
+        reading = need.reading(parts)
+        if reading is None:
             if earlier := need.before_changes():
                 st.caption(f"Read, and changed in the fields since; Undo restores it: {plain(earlier)}")
             _templates(parts)
@@ -72,12 +72,12 @@ def show(parts: Catalog) -> None:
                 _recent()
             return
         with st.container(horizontal=True, gap="xsmall", key="chips"):
-            for number, phrase in enumerate(found.phrases):
+            for number, phrase in enumerate(reading.phrases):
                 about, _, meaning = phrase.meaning.partition(": ")
                 if phrase.words:
-                    _chip(number, phrase, found, parts)
+                    _chip(number, phrase, reading, parts)
                 elif phrase.is_left_out or not any(
-                    about in chip.words and chip.meaning == meaning for chip in found.phrases
+                    about in chip.words and chip.meaning == meaning for chip in reading.phrases
                 ):
                     colour = "orange" if phrase.is_left_out else "gray"
                     st.markdown(f":{colour}-badge[{plain(phrase.meaning)}]", width="content")
@@ -85,10 +85,10 @@ def show(parts: Catalog) -> None:
                 if others.open:
                     _templates(parts)
         # Until the network is known, numbers of its data have no place yet.
-        if found.unread and (found.question is None or found.question.about != "network"):
-            st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(found.unread))}.")
-        if found.question is not None:
-            _question(found.question, parts)
+        if reading.unread and (reading.question is None or reading.question.about != "network"):
+            st.caption(f":orange[:material/help:] Not understood: {plain(', '.join(reading.unread))}.")
+        if reading.question is not None:
+            _question(reading.question, parts)
 
 
 def _templates(parts: Catalog) -> None:
@@ -119,7 +119,7 @@ def _open(design_id: str) -> None:
         st.session_state.refused = f"**The design was not opened.** {plain(saving.fault_of(error))}"
 
 
-def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
+def _chip(number: int, phrase: Phrase, reading: Reading, parts: Catalog) -> None:
     """Words that were read; opened, they can be changed or removed."""
     name = f"chip-{st.session_state.generation}-{number}"
     same = phrase.words.casefold() == phrase.meaning.casefold()
@@ -134,20 +134,20 @@ def _chip(number: int, phrase: Phrase, found: Reading, parts: Catalog) -> None:
             key=edited,
             max_chars=MAX_CHARACTERS,
             on_change=state.if_stored(edited, unless_replaced(_edited)),
-            args=(edited, phrase, found, parts),
+            args=(edited, phrase, reading, parts),
         )
         st.button(
             "Remove",
             key=f"{name}-remove",
             icon=":material/close:",
             on_click=need.give,
-            args=(found.with_words(phrase, ""), parts),
+            args=(reading.with_words(phrase, ""), parts),
             type="tertiary",
         )
 
 
-def _edited(key: str, phrase: Phrase, found: Reading, parts: Catalog) -> None:
-    need.give(found.with_words(phrase, st.session_state[key]), parts)
+def _edited(key: str, phrase: Phrase, reading: Reading, parts: Catalog) -> None:
+    need.give(reading.with_words(phrase, st.session_state[key]), parts)
 
 
 def _question(question: Question, parts: Catalog) -> None:

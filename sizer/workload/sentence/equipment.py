@@ -70,13 +70,13 @@ def read_setting(notes: Notes) -> None:
     read_rules(notes, "site")
 
 
-def _let_go(notes: Notes, found: Match) -> None:
+def _let_go(notes: Notes, match: Match) -> None:
     """Take equipment as none of the design, wherever the sentence names it: "the V100 will be retired"."""
-    if any(one.ids[0] not in _HARDWARE for one in found.names("outside")):
+    if any(one.ids[0] not in _HARDWARE for one in match.names("outside")):
         return
-    ids = set() if found.quantities() else set(found.ids("gpu", "server"))
+    ids = set() if match.quantities() else set(match.ids("gpu", "server"))
     others = [one for one in notes.text.within(r"<THINGS_GONE>") if ids & set(one.ids("gpu", "server"))]
-    for one in (found, *others):
+    for one in (match, *others):
         notes.gone |= set(one.names("gpu", "server", "outside", "maker"))
         notes.text.record(one, "not part of the design")
         notes.text.assume(f"{one.words}: not part of the design")
@@ -105,8 +105,8 @@ def read_fabrics(notes: Notes) -> None:
     kinds = [key for key in wanted or [link.id for link in fabric_links(notes.catalog)] if key not in excluded]
     if (wanted or excluded) and kinds:
         servers = (one for one in notes.catalog.servers.values() if one.role == "gpu" and not one.is_workstation)
-        ports = [one.ports for one in servers if (era := era_of(notes.catalog, one)) is None or era in eras]
-        meant = [kind for kind in kinds if any(usual_ports(one, links[kind]) for one in ports)]
+        ports = [server.ports for server in servers if (era := era_of(notes.catalog, server)) is None or era in eras]
+        meant = [kind for kind in kinds if any(usual_ports(port, links[kind]) for port in ports)]
         notes.table("platforms")["fabrics"] = list(dict.fromkeys(meant or kinds))
 
 
@@ -120,7 +120,7 @@ def read_counts(notes: Notes) -> None:
         (named,) = found.names("server", "storage", "switch")
         kind = named.kind
         # Of a server the number before it: behind it stand its GPUs.
-        counts = [one for one in found.quantities() if kind == "storage" or one.start < named.start]
+        counts = [quantity for quantity in found.quantities() if kind == "storage" or quantity.start < named.start]
         count = round(counts[-1 if kind == "storage" else 0].high) if counts else 1
         is_there = is_existing(notes.text, found)
         if kind == "server" and not counts and (not is_there or notes.text.sentence[named.end - 1] == "s"):
@@ -147,16 +147,16 @@ def read_counts(notes: Notes) -> None:
             notes.text.record(found, "the existing servers")
 
 
-def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
+def _own(notes: Notes, match: Match, named: Name, count: int) -> None:
     """Take named servers, storage nodes or switches as those that are there."""
     gpus = set(notes.ids("gpu"))
     ids = [key for key in named.ids if named.kind == "server" and gpus & set(notes.catalog.servers[key].gpus)]
     ids = ids or list(named.ids)
     path = {"server": "servers", "storage": "storage_nodes", "switch": "switches"}[named.kind]
     notes.table("existing").setdefault(path, {})[ids[0]] = count
-    notes.text.record(found, f"existing: {count} x {_names(notes, ids[:1])}")
+    notes.text.record(match, f"existing: {count} x {_names(notes, ids[:1])}")
     if named.kind == "server":
-        server, fitted = notes.catalog.servers[ids[0]], [one for one in found.quantities() if one.start > named.start]
+        server, fitted = notes.catalog.servers[ids[0]], [one for one in match.quantities() if one.start > named.start]
         if fitted and server.n_gpus_choices:
             notes.table("existing")["gpus_per_server"] = round(fitted[0].high)
         kinds = server.gpus  # a DGX A100 of 320 GB has not the usual ones
@@ -166,16 +166,16 @@ def _own(notes: Notes, found: Match, named: Name, count: int) -> None:
             notes.table("existing").setdefault("gpus", []).extend(held)
 
 
-def _want_servers(notes: Notes, found: Match, ids: list[str], count: int, had_target: bool) -> None:
+def _want_servers(notes: Notes, match: Match, ids: list[str], count: int, had_target: bool) -> None:
     _allow(notes, "servers", ids)
     if notes.limits.get("servers", count) != count:  # "two of these, or one of those"
         del notes.limits["servers"]
-        notes.text.record(found, f"or {count} x {_names(notes, ids)}")
+        notes.text.record(match, f"or {count} x {_names(notes, ids)}")
     elif had_target or notes.has_target or not (each := _per_server(notes, ids)):
-        notes.set("limits.servers", count, found, f"at most {count} servers: {_names(notes, ids)}")
+        notes.set("limits.servers", count, match, f"at most {count} servers: {_names(notes, ids)}")
     else:
         meaning = f"{count} x {_names(notes, ids)}: {count * each} GPUs at full utilization"
-        notes.aim(found, "gpus_busy", count * each, meaning)
+        notes.aim(match, "gpus_busy", count * each, meaning)
 
 
 def _read_owned_gpus(notes: Notes) -> None:
@@ -186,7 +186,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         if found.quantities("n") and found.value.high == existing_gpus(notes):
             notes.text.record(found, "GPUs of the existing servers")
             continue
-        first, *others = (one for one in found.quantities() if not one.kind.startswith("bytes"))
+        first, *others = (quantity for quantity in found.quantities() if not quantity.kind.startswith("bytes"))
         count, each, after = round(first.high), round(others[0].high) if others else 0, found["after"]
         is_one_box = "box" in after and not after.endswith("s") and count > 1
         is_server = bool(found["server"] or (after and not is_one_box) or first.kind == "servers" or others)
@@ -197,7 +197,7 @@ def _read_owned_gpus(notes: Notes) -> None:
         keys = _of_form(notes, gpu, each or (0 if is_server else count))
         servers = [notes.catalog.servers[key] for key in _servers_with(notes, keys)]
         own_make = {one.id: any(notes.catalog.gpus[key].vendor == one.vendor for key in one.gpus) for one in servers}
-        servers.sort(key=lambda one: (each not in (0, _per_server(notes, [one.id])), not own_make[one.id]))
+        servers.sort(key=lambda server: (each not in (0, _per_server(notes, [server.id])), not own_make[server.id]))
         for one in servers:
             usual = _per_server(notes, [one.id])
             # One server that is not full, or that takes any number.
@@ -278,24 +278,24 @@ def read_gpus(notes: Notes) -> None:
             notes.text.record(found, "allowed GPUs")
 
 
-def _read_number(notes: Notes, found: Match, had_target: bool) -> None:
+def _read_number(notes: Notes, match: Match, had_target: bool) -> None:
     """A number of GPUs, or of boards or servers that are named by theirs: wanted, a limit, or those of each server."""
-    quantity, gpus, each = found.quantities()[-1], found.names("gpu"), 1
-    after = rule(r" ?<SERVER>\b").match(notes.text.after(found.end))
+    quantity, gpus, each = match.quantities()[-1], match.names("gpu"), 1
+    after = rule(r" ?<SERVER>\b").match(notes.text.after(match.end))
     # "8 x MI300X box" is one box.
     is_one = after and not after[0].endswith(("s", "xes")) and quantity.high > 1
     if gpus and not is_one and (after or gpus[0].qualifier == "board"):
-        notes.text.mark(found.end, found.end + (after.end() if after else 0))
-        each = _per_server(notes, _servers_with(notes, found.ids("gpu"))) or 1
-    count, before = round(quantity.high) * each, notes.text.before(found.start)
-    if each > 1 and any(one.qualifier == "board" for one in found.names("gpu")):
-        notes.text.assume(f"{found.words}: boards of {each} GPUs each")
+        notes.text.mark(match.end, match.end + (after.end() if after else 0))
+        each = _per_server(notes, _servers_with(notes, match.ids("gpu"))) or 1
+    count, before = round(quantity.high) * each, notes.text.before(match.start)
+    if each > 1 and any(one.qualifier == "board" for one in match.names("gpu")):
+        notes.text.assume(f"{match.words}: boards of {each} GPUs each")
     bound, least = rule(r"<AT_MOST>").search(before), rule(r"<LEAST>$").search(before)
-    whole = notes.text.part(found, found.start - len(bound[0] if bound else ""), found.end)
-    if notes.has_target and quantity.high == each > 1 and " x " in found.words and _hold_each(notes, found, each):
-        notes.text.record(found, f"{each} GPUs in each server")
+    whole = notes.text.part(match, match.start - len(bound[0] if bound else ""), match.end)
+    if notes.has_target and quantity.high == each > 1 and " x " in match.words and _hold_each(notes, match, each):
+        notes.text.record(match, f"{each} GPUs in each server")
     elif had_target and least and least[0]:
-        notes.leave(found)  # at least so many GPUs, beside a target
+        notes.leave(match)  # at least so many GPUs, beside a target
     elif bound is not None and not notes.has_target:
         notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
     elif each > 1 and had_target:
@@ -369,34 +369,34 @@ def _usual_gpus(notes: Notes) -> list[str]:
     return [gpu for gpu in usual if is_sold(catalog, catalog.gpus[gpu], day)] or usual
 
 
-def _hold_each(notes: Notes, found: Match, count: int) -> bool:
+def _hold_each(notes: Notes, match: Match, count: int) -> bool:
     """Take a number of GPUs in each server, where a server that can be ordered has it."""
-    servers = _servers_with(notes, found.ids("gpu")) if found.names("gpu") else [*notes.catalog.servers]
+    servers = _servers_with(notes, match.ids("gpu")) if match.names("gpu") else [*notes.catalog.servers]
     is_had = any(_per_server(notes, [key]) == count for key in servers)
     if is_had:
         notes.table("platforms")["gpus_per_server"] = count
     return is_had
 
 
-def _want(notes: Notes, found: Match, count: int, is_settled: bool, told: str = "") -> None:
+def _want(notes: Notes, match: Match, count: int, is_settled: bool, told: str = "") -> None:
     """Take a number of GPUs as the target; where there is another one, as the most that the design may have."""
-    if count and not is_settled and notes.aim(found, "gpus_busy", count, f"{count} GPUs at full utilization{told}"):
+    if count and not is_settled and notes.aim(match, "gpus_busy", count, f"{count} GPUs at full utilization{told}"):
         return
     named = notes.ids("server")
-    if named and count == _per_server(notes, named) and not rule(r"<BINDS>").search(found.words):
-        notes.text.record(found, f"{count} GPUs in each server")
+    if named and count == _per_server(notes, named) and not rule(r"<BINDS>").search(match.words):
+        notes.text.record(match, f"{count} GPUs in each server")
     elif count and "gpus" not in notes.limits:
         notes.table("limits")["gpus"] = count
-        notes.text.record(found, f"at most {count} GPUs")
-        notes.text.assume(f"next to the target, {found.words} are the most that a design may have: {count} GPUs")
+        notes.text.record(match, f"at most {count} GPUs")
+        notes.text.assume(f"next to the target, {match.words} are the most that a design may have: {count} GPUs")
     else:
-        notes.leave(found)
+        notes.leave(match)
 
 
 def _servers_with(notes: Notes, gpus: Iterable[str]) -> list[str]:
     """Servers that hold any of some GPUs."""
     servers = (one for one in notes.catalog.servers.values() if one.role == "gpu" and one.n_gpus is not None)
-    return [one.id for one in servers if not set(gpus).isdisjoint(one.gpus)]
+    return [server.id for server in servers if not set(gpus).isdisjoint(server.gpus)]
 
 
 def _per_server(notes: Notes, servers: Iterable[str]) -> int:
@@ -413,19 +413,19 @@ def existing_gpus(notes: Notes) -> int:
     return notes.owned_gpus + sum((each or _per_server(notes, [key])) * count for key, count in servers.items())
 
 
-def _are_held(notes: Notes, found: Match, each: int = 0) -> bool:
+def _are_held(notes: Notes, match: Match, each: int = 0) -> bool:
     """Whether the GPUs that a phrase names, if it names any, can be ordered; they are what is allowed then."""
-    catalog, usable, named = notes.catalog, usable_gpus(notes.catalog), found.names("gpu")
+    catalog, usable, named = notes.catalog, usable_gpus(notes.catalog), match.names("gpu")
     allowed = [key for one in named for key in _of_form(notes, one, each) if key in usable]
     for one in named:
         words = notes.text.sentence[one.start : one.end].strip()
         meant = [key for key in allowed if key in names_of(catalog).alike(words)]
         if len(meant) == 1 < len(names_of(catalog).alike(words)):
             notes.text.assume(f"{words}: {catalog.gpus[meant[0]].name}")
-    newer = rule(r"<NEWER>").match(notes.text.shape, found.end)
-    is_least = not found.quantities() and notes.text.is_after(found, r"<NEWER_BEFORE>")
+    newer = rule(r"<NEWER>").match(notes.text.shape, match.end)
+    is_least = not match.quantities() and notes.text.is_after(match, r"<NEWER_BEFORE>")
     if named and (newer or is_least):  # those of their makers that are sold and at least as fast
-        gpus = [catalog.gpus[key] for key in found.ids("gpu")]
+        gpus = [catalog.gpus[key] for key in match.ids("gpu")]
         least, makers = min(one.peak_mixed_flop_per_s.value for one in gpus), {one.vendor for one in gpus}
         sold = [gpu for key in usable if is_sold(catalog, gpu := catalog.gpus[key], notes.request.get("date"))]
         fast = (one for one in sold if one.vendor in makers and one.peak_mixed_flop_per_s.value >= least)
@@ -433,7 +433,7 @@ def _are_held(notes: Notes, found: Match, each: int = 0) -> bool:
         if newer:
             notes.text.record(notes.text.match_of(newer), f"or newer: {_names(notes, allowed)}")
     if named and not allowed:
-        ask_unavailable(notes, "gpu", found, named[0])
+        ask_unavailable(notes, "gpu", match, named[0])
         return False
     if allowed and set(allowed) != set(usable):
         notes.table("platforms")["gpus"] = sorted({*notes.platforms.get("gpus", []), *allowed})
@@ -443,7 +443,7 @@ def _are_held(notes: Notes, found: Match, each: int = 0) -> bool:
 def read_gpu_memory(notes: Notes) -> None:
     """Memory of GPUs, which is no data set: it chooses among the GPUs of named servers, or stays unread."""
     for found in notes.text.each(r"<GPU_MEMORY>"):
-        size = next(one for one in found.quantities() if one.kind.startswith("bytes"))
+        size = next(quantity for quantity in found.quantities() if quantity.kind.startswith("bytes"))
         if found["whole"] and size.unit != "GB":
             continue  # "8 GPUs with 10 TB" of data
         memory, servers = f" {size.high:g} gb", [notes.catalog.servers[key] for key in notes.ids("server")]
@@ -501,16 +501,16 @@ def read_named(notes: Notes) -> None:
             _vendors(notes, found, told, vendors)
 
 
-def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> None:
-    is_excluded, listed, before = told.kind == "exclude", ", ".join(vendors), found["part_before"].lower()
+def _vendors(notes: Notes, match: Match, told: Stance, vendors: list[str]) -> None:
+    is_excluded, listed, before = told.kind == "exclude", ", ".join(vendors), match["part_before"].lower()
     called = {
-        "servers": bool(found["servers"]) or before.endswith(("servers", "compute")),
-        "storage": bool(found["storage"]) or before.startswith(("storage", "arrays", "filers")),
+        "servers": bool(match["servers"]) or before.endswith(("servers", "compute")),
+        "storage": bool(match["storage"]) or before.startswith(("storage", "arrays", "filers")),
     }
     is_all = not any(called.values())
     makers = [one for one in vendors if any(is_of_vendor(gpu.vendor, one) for gpu in notes.catalog.gpus.values())]
     items = {part: _of_vendors(notes, part, vendors) for part in called}
-    of_gpus_only = found["gpus"] or not any(items.values())
+    of_gpus_only = match["gpus"] or not any(items.values())
     meaning = f"excluded vendors: {listed}"
     # Who wants one maker of GPUs only, wants its GPUs, in servers of whoever builds them.
     if told.kind != "prefer" and (of_gpus_only or (told.kind == "only" and makers == vendors and is_all)):
@@ -533,7 +533,7 @@ def _vendors(notes: Notes, found: Match, told: Stance, vendors: list[str]) -> No
         for part, keys in asked.items():
             _allow(notes, part, keys)
         meaning = f"only {listed}: {'; '.join(_names(notes, keys) for keys in asked.values())}"
-    notes.text.record(found, meaning, *told[1:])
+    notes.text.record(match, meaning, *told[1:])
 
 
 def _limit_gpus(notes: Notes, vendors: list[str], is_negated: bool) -> None:
@@ -624,17 +624,17 @@ def read_software(notes: Notes) -> None:
         return
     frameworks = {stack.framework.casefold() for stack in every}
     matches.sort(key=lambda found: found.ids("software")[0].casefold() not in frameworks)
-    named = [set(pieces(found.ids("software")[0])) for found in matches]
+    named = [set(pieces(match.ids("software")[0])) for match in matches]
     task = "inference" if "task" in notes.work else "training"
     precision = stack_precision(str(notes.work.get("precision", "mixed")))
     stacks = [one for one in every if one.task in (task, "both") and precision in one.precisions]
     # A sentence has no numbers of a network of one's own.
     stacks = [one for one in stacks if not (one.trains_own or one.serves_language or "emulated" in _words(one))]
-    stacks = [one for one in stacks if one.trains_language is notes.is_language]
+    stacks = [stack for stack in stacks if stack.trains_language is notes.is_language]
     first = {name.casefold() for name in matches[0].ids("software")}
-    fitting = [one for one in stacks if all(words <= _words(one) for words in named)]
+    fitting = [stack for stack in stacks if all(words <= _words(stack) for words in named)]
     fitting = [one for one in fitting if one.framework.casefold() in first] or fitting
-    fitting = fitting or [one for one in stacks if named[0] <= _words(one)]
+    fitting = fitting or [stack for stack in stacks if named[0] <= _words(stack)]
     if fitting:
         newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
         notes.work["stack"] = newest.id

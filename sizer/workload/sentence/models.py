@@ -27,8 +27,8 @@ _INPUT_BYTES = 150_528  # 224 x 224 RGB
 
 def read_kind_of_model(notes: Notes) -> None:
     """Whether the sentence is about language models, and a model that it gives by its numbers."""
-    text, outside = notes.text, [one.ids[0] for one in notes.names("outside")]
-    of_text = any(one.kind.startswith(("tokens", "documents", "requests")) for one in text.things)
+    text, outside = notes.text, [name.ids[0] for name in notes.names("outside")]
+    of_text = any(thing.kind.startswith(("tokens", "documents", "requests")) for thing in text.things)
     no_text = any(rule("<NO_LANGUAGE>").search(words) for words in (text.sentence, text.shape))
     no_text = no_text or bool({*GRAMMAR["sample_names"], "detection", "diffusion"} & {*outside})
     if no_text and not (of_text or _dnns_named(notes) or text.find(r"<LANGUAGE_MODEL>")):
@@ -66,17 +66,17 @@ def _ask_mixture(notes: Notes) -> None:
         if not re.search(r"\bMoE|mixtures?[ -]of|experts?", found.words, re.I):
             continue
         if dnns := _dnns_named(notes):  # as that network has them, or unread
-            shapes = [one.transformer for one in dnns if one.transformer is not None]
+            shapes = [dnn.transformer for dnn in dnns if dnn.transformer is not None]
             known = {count for shape in shapes for count in (shape.experts, shape.active_experts)}
-            if known >= {round(one.high) for one in found.quantities("experts", "n")}:
+            if known >= {round(quantity.high) for quantity in found.quantities("experts", "n")}:
                 notes.text.record(found, f"as {short_name(dnns[0])} has it")
             continue
         if notes.names("dnn"):  # one of several, which is asked first
             notes.text.record(found, "as the named network has it")
             continue
         size = max((one.high for one in found.quantities("parameters", "n") if one.high > 1e6), default=0.0)
-        items = [one for one in notes.catalog.dnns.values() if one.transformer and one.transformer.experts > 1]
-        near = {one.id: abs(math.log(one.parameters.value / size)) if size else place_of(one) for one in items}
+        items = [dnn for dnn in notes.catalog.dnns.values() if dnn.transformer and dnn.transformer.experts > 1]
+        near = {item.id: abs(math.log(item.parameters.value / size)) if size else place_of(item) for item in items}
         items.sort(key=lambda item: (near[item.id], item.id))
         notes.means_language = True
         notes.choose("network nearest", found, GRAMMAR["reasons"]["mixture"], map(short_name, items[:6]))
@@ -90,7 +90,7 @@ def _read_shape(notes: Notes) -> None:
             _read_size(notes, found)
         return
     shape = {key: round(found.value.high) for key, (found, _) in parts.items()}
-    named = [one.transformer for one in _dnns_named(notes) if one.transformer]
+    named = [dnn.transformer for dnn in _dnns_named(notes) if dnn.transformer]
     same = [one for one in named if (one.layers, one.hidden) == (shape["layers"], shape["hidden"])]
     for key, (found, meaning) in parts.items() if same or not named else ():
         notes.text.record(found, f"{shape[key]:,} {meaning}")
@@ -100,13 +100,13 @@ def _read_shape(notes: Notes) -> None:
             notes.text.record(found, "parameters, which its shape gives")
 
 
-def _read_size(notes: Notes, found: Match) -> None:
+def _read_size(notes: Notes, match: Match) -> None:
     """A usual dense model of a size, unless the size is that of a network of the catalogue."""
-    size, words, sentence = found.value, found.words, notes.text.sentence
+    size, words, sentence = match.value, match.words, notes.text.sentence
     at = re.search(r"(?:^| )-$", sentence[: size.start]) is not None
     # The size of an adjacent name: "DeepSeek R1 671B", "13B Llama", "Llama with 13B parameters".
-    start, end = notes.text.span(found.start, found.end)
-    beside = [one for one in notes.names("dnn", "outside") if one.kind == "dnn" or one.ids[0] == "token"]
+    start, end = notes.text.span(match.start, match.end)
+    beside = [name for name in notes.names("dnn", "outside") if name.kind == "dnn" or name.ids[0] == "token"]
     is_of_named = any(re.fullmatch(r"[ -]?", sentence[end : one.start]) for one in beside if one.start >= end)
     gap = r"[ -](?:with |of |at )?(?:a )?"
     is_of_named |= any(re.fullmatch(gap, sentence[one.end : start], re.I) for one in beside if one.end <= start)
@@ -120,24 +120,24 @@ def _read_size(notes: Notes, found: Match) -> None:
         return
     # "A 20B model" is of a class of size, whatever one of the catalogue has it; a size alone may be a name.
     if len(named) == 1 and size.noun == "" and key in notes.catalog.dnns[named[0]].aliases:
-        notes.text.mark(found.match.end("size"), found.end)
+        notes.text.mark(match.match.end("size"), match.end)
         return  # one network is what people mean by it
     if not _LEAST_PARAMETERS <= parameters <= MOST_PARAMETERS:
-        shown = replace(found, words=f"{'-' if at else ''}{words}")
+        shown = replace(match, words=f"{'-' if at else ''}{words}")
         notes.ask("refused", shown, f"parameters = {parameters:g} must be between 1e6 and 1e13")
         return
-    listed = [one for one in notes.names("dnn") if len(one.ids) == 1]
+    listed = [name for name in notes.names("dnn") if len(name.ids) == 1]
     between = [sentence[one.end : start] or sentence[start : one.start] for one in listed]
     is_other = not listed or any(rule(r"<LISTS>").search(gap) for gap in between)
     if is_other and notes.own_model is None:
         notes.own_model = {"name": f"{parameters / 1e9:g}B model", "parameters": parameters}
-        notes.text.record(found, f"a usual dense model of {parameters / 1e9:g} billion parameters")
+        notes.text.record(match, f"a usual dense model of {parameters / 1e9:g} billion parameters")
         if not rule(r"\b<MODEL_KIND>\b").search(words):
             notes.text.assume(f"no {parameters / 1e9:g}B model is named: one of usual dense shape")
 
 
 def _dnns_named(notes: Notes) -> list[Dnn]:
-    return [notes.catalog.dnns[one.ids[0]] for one in notes.names("dnn") if len(one.ids) == 1]
+    return [notes.catalog.dnns[name.ids[0]] for name in notes.names("dnn") if len(name.ids) == 1]
 
 
 def read_networks(notes: Notes) -> None:
@@ -166,7 +166,7 @@ def read_networks(notes: Notes) -> None:
     families = [one for one in named if len(one.ids) > 1 and not set(one.ids) & set(notes.dnns)]
     if notes.dnns:  # "object detection with YOLOv8m": what it is for
         purposes = rule("|".join(rf"\b(?:{one[1]})\b" for one in GRAMMAR["purposes"]["offered"] if one[1]))
-        families = [one for one in families if not purposes.search(text.sentence, one.start, one.end)]
+        families = [family for family in families if not purposes.search(text.sentence, family.start, family.end)]
     if families and (notes.dnns or not (notes.own_model or notes.own_network)):
         _ask_family(notes, families)
     places = {one.start: one for one in named}
@@ -208,9 +208,9 @@ def _take_dataset(notes: Notes, dataset: Name, networks: list[Name]) -> bool:
 def _ask_family(notes: Notes, families: list[Name]) -> None:
     """Ask which network of a family is meant; names side by side are one: "13B Llama"."""
     run = families[:1]
-    for one in families[1:]:
-        if not notes.text.sentence[run[-1].end : one.start].strip(" -"):
-            run.append(one)
+    for family in families[1:]:
+        if not notes.text.sentence[run[-1].end : family.start].strip(" -"):
+            run.append(family)
     common = ([key for key in some[0].ids if all(key in one.ids for one in some)] for some in (families, run, run[:1]))
     keys = sorted(next(filter(None, common)), key=lambda key: place_of(notes.catalog.dnns[key]))
     start, end = run[0].start, run[-1].end
@@ -238,8 +238,8 @@ def read_language(notes: Notes) -> None:
     if notes.dnns and not notes.is_language:
         _tell_other(notes)
         return
-    shapes = [one.transformer for one in notes.networks if one.transformer is not None]
-    usual = [one.sequence_tokens or short_context(one) for one in shapes]
+    shapes = [network.transformer for network in notes.networks if network.transformer is not None]
+    usual = [shape.sequence_tokens or short_context(shape) for shape in shapes]
     read_rules(notes, "language", _TAKES)
     sequence = _read_lengths(notes, (usual and usual[0]) or DEFAULT_SEQUENCE_TOKENS)
     is_told = bool({*LANGUAGE_KEYS, "tokens_per_s"} & {*notes.work, *notes.work.get("target", {})})
@@ -292,7 +292,7 @@ def _read_lengths(notes: Notes, usual: int) -> int:
         role = _ROLES_OF.get(of, role)
         if of == "parameter":
             own = (notes.own_model or {}).get("parameters", 0.0)
-            totals.append((found, amount.high * max([own, *(one.parameters.value for one in notes.networks)])))
+            totals.append((found, amount.high * max([own, *(network.parameters.value for network in notes.networks)])))
             continue
         is_kilo = amount.kind == "samples" and amount.is_kilo and amount.noun[:3] == "seq" and amount.high < 1e6
         if role == "local" or (amount.kind in ("n", "samples") and role in ("", DOCUMENT) and not is_kilo):
@@ -342,31 +342,31 @@ def _read_lengths(notes: Notes, usual: int) -> int:
     return sequence
 
 
-def _tokens_per_s(notes: Notes, found: Match, key: str) -> None:
-    amount = found.value
+def _tokens_per_s(notes: Notes, match: Match, key: str) -> None:
+    amount = match.value
     if amount.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
         tokens = amount.high * amount.per_s
-        notes.set(f"w.{TOKENS}", tokens, found, f"training on {tokens_text(tokens)}, every time")
-    elif not notes.aim(found, key, amount.high, f"minimum rate {tokens_text(amount.high)}/s"):
-        notes.leave(found)
+        notes.set(f"w.{TOKENS}", tokens, match, f"training on {tokens_text(tokens)}, every time")
+    elif not notes.aim(match, key, amount.high, f"minimum rate {tokens_text(amount.high)}/s"):
+        notes.leave(match)
 
 
-def _sharding(notes: Notes, found: Match, _: str) -> None:
+def _sharding(notes: Notes, match: Match, _: str) -> None:
     """What is divided: by ZeRO with its stage, or by FSDP where no named stack says so already."""
-    is_zero, names = re.search("zero|optimi", found.words, re.I), found.ids("software")
-    stage = int(found["digits"] or (found.value.high if found.quantities() else 1)) if is_zero else 3
+    is_zero, names = re.search("zero|optimi", match.words, re.I), match.ids("software")
+    stage = int(match["digits"] or (match.value.high if match.quantities() else 1)) if is_zero else 3
     if names and not is_zero:
         named = {one for one in notes.ids("software") if not one.lower().startswith("fsdp")}
-        stacks = (one for one in notes.catalog.stacks.values() if one.trains_language and "FSDP" in one.name)
+        stacks = (stack for stack in notes.catalog.stacks.values() if stack.trains_language and "FSDP" in stack.name)
         texts = " ".join(f"{stack.framework} {stack.name}".lower() for stack in stacks)
         if not names[0].lower().startswith("fsdp") or any(one.lower() in texts for one in named):
             return
     if stage == 2:
         reason = "a request shards the optimizer state, or the gradients and weights, too"
-        notes.choose("layout", found, reason, ("ZeRO-1", "ZeRO-3"))
+        notes.choose("layout", match, reason, ("ZeRO-1", "ZeRO-3"))
     else:
         kind = "all" if stage == 3 else "optimizer"
-        notes.set("w.layout.sharding", kind, found, _SHARDED[kind])
+        notes.set("w.layout.sharding", kind, match, _SHARDED[kind])
 
 
 _TAKES = taken_by(_sharding, _tokens_per_s)
@@ -438,18 +438,18 @@ def read_outside(notes: Notes) -> None:
             notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
 
-def _take_model(notes: Notes, found: Match) -> bool:
+def _take_model(notes: Notes, match: Match) -> bool:
     """Whether a language model that the catalogue lacks is taken by its size: its name has it, or it is published."""
-    name = found.names("outside")[0]
+    name = match.names("outside")[0]
     words = " ".join(notes.text.sentence[name.start : name.end].split())
-    told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", found.words, re.I)
+    told = re.search(r"(?<![\w.x])(\d{1,4}(?:\.\d)?) ?B\b", match.words, re.I)
     billions = float(told[1] if told else KNOWN.get(pieces(words), 0))
     if not billions or notes.own_model is not None or notes.names("dnn"):
         return False
     words += "" if re.search(r"\dB\b", words, re.I) or not told else f" {billions:g}B"
     notes.own_model = {"name": words, "parameters": billions * 1e9}
     notes.text.assume(f"{words}: not in the catalogue; a usual dense model of {billions:g} billion parameters")
-    notes.text.record(found, words)
+    notes.text.record(match, words)
     return True
 
 
@@ -459,31 +459,31 @@ def is_sized(notes: Notes) -> bool:
     The task of a language model that is no training is noted.
     """
     dnns = [notes.catalog.dnns[key] for key in notes.ids("dnn")]
-    has_size = any(one.kind == "parameters" for one in notes.text.things) and not notes.own_network
+    has_size = any(thing.kind == "parameters" for thing in notes.text.things) and not notes.own_network
     networks: Networks = "unknown"
-    if all(one.transformer is not None for one in dnns) and (
+    if all(dnn.transformer is not None for dnn in dnns) and (
         notes.means_language or notes.own_model or dnns or has_size
     ):
         networks = "language"
     elif dnns:
-        networks = "diffusion" if any(one.family == "diffusion" for one in dnns) else "other"
+        networks = "diffusion" if any(dnn.family == "diffusion" for dnn in dnns) else "other"
     sentence = _masked(notes, networks)
-    told, named = kind_in(sentence, networks), notes.dnns
+    told_kind, named = kind_in(sentence, networks), notes.dnns
     embedders = [key for key in named if notes.catalog.dnns[key].family == EMBEDS]
     embeds = bool(embedders) and len(embedders) == len(named) and not trains_in(notes.text.sentence)
     if embedders and len(embedders) < len(named):
         notes.dnns = [key for key in named if key not in embedders]
         names = " and ".join(notes.catalog.dnns[key].name for key in embedders)
         notes.text.assume(f"{names}: embedding the questions takes next to nothing and is not sized")
-    while told is not None and told.kind.use and notes.dnns != named:  # beside the model that answers
-        sentence = f"{sentence[: told.start]}{' ' * (told.end - told.start)}{sentence[told.end :]}"
-        told = kind_in(sentence, networks)
-    if embeds or told is None:
+    while told_kind is not None and told_kind.kind.use and notes.dnns != named:  # beside the model that answers
+        sentence = f"{sentence[: told_kind.start]}{' ' * (told_kind.end - told_kind.start)}{sentence[told_kind.end :]}"
+        told_kind = kind_in(sentence, networks)
+    if embeds or told_kind is None:
         notes.work |= {"task": "generation", "use": EMBEDDING} if embeds else {}
         notes.means_language |= embeds
         return True
-    kind, clause = told.kind, told.clause
-    words = notes.text.sentence[told.start : told.end].strip(" :;,.-")
+    kind, clause = told_kind.kind, told_kind.clause
+    words = notes.text.sentence[told_kind.start : told_kind.end].strip(" :;,.-")
     is_of_language = networks == "language" or (networks == "unknown" and not notes.text.find(r"{samples/time}"))
     if clause is None and kind.sized and is_of_language:
         notes.work |= {"task": kind.sized, **({"use": kind.use} if kind.use else {})}
@@ -492,12 +492,12 @@ def is_sized(notes: Notes) -> bool:
     if clause is None and kind.is_asked:
         key, answer = "notebooks", notes.answer("ResNet-50 training")
         if dnns or trains_in(sentence):
-            key, answer = "task beside", notes.change("the training alone", told.start, told.end, "")
+            key, answer = "task beside", notes.change("the training alone", told_kind.start, told_kind.end, "")
         notes.questions.append(Question(key, words, kind.refusal, answers=(answer,)))
-        notes.text.mark_words(told.start, told.end)
+        notes.text.mark_words(told_kind.start, told_kind.end)
         return True
     if clause is not None and (networks != "unknown" or kind.sized):
-        notes.second_job = told
+        notes.second_job = told_kind
         return False
     key, answers = "refused", tuple[Answer, ...]()
     aside = None if kind.is_part or trains_in(notes.text.sentence) else aside_in(sentence, kind)
@@ -513,7 +513,7 @@ def is_sized(notes: Notes) -> bool:
         edits += notes.answer(kind.instead).edits if is_in_name else ()
         answers = (Answer(kind.instead, notes.edited(edits), tuple(edits)),)
         # Of a teacher and its student only one is trained: which one is asked.
-        several = kind.is_training and sum(one.kind in ("dnn", "parameters") for one in notes.text.things) > 1
+        several = kind.is_training and sum(thing.kind in ("dnn", "parameters") for thing in notes.text.things) > 1
         key = "task part" if kind.is_part and not several else "task nearest"
     notes.questions = [Question(key, words, kind.refusal, answers=answers)]
     notes.is_refused = True
@@ -531,7 +531,7 @@ def _masked(notes: Notes, networks: Networks) -> str:
     # Beside a language model people use it, unless words of training work say that they train.
     trains = trains_in(_signed(text.sentence, masks)) or rule(r"<TEAM_WORK>").search(text.sentence) is not None
     who = rule(r"<WHO_TRAINS>$" if trains or networks != "language" else r"<TRAINERS>")
-    is_trained_for = any(one.kind == "tokens/person" for one in text.things)
+    is_trained_for = any(thing.kind == "tokens/person" for thing in text.things)
     for amount in text.amounts:
         words = text.sentence[amount.start : amount.end]
         if amount.kind == "parameters" and notes.own_model is not None:
@@ -552,9 +552,9 @@ def _signed(sentence: str, masks: list[tuple[Thing, str]]) -> str:
     return sentence
 
 
-def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = None) -> None:
+def ask_unavailable(notes: Notes, kind: str, match: Match, name: Name | None = None) -> None:
     """Ask for something that the catalogue holds in the place of some words."""
-    start, end = (name.start, name.end) if name is not None else notes.text.span(found.start, found.end)
+    start, end = (name.start, name.end) if name is not None else notes.text.span(match.start, match.end)
     words = notes.text.sentence[start:end].strip()
     names = _held(notes.catalog, kind, words)
     answers = [notes.change(held, start, end, held) for held in names[:_MOST_ANSWERS]]
@@ -570,7 +570,7 @@ def ask_unavailable(notes: Notes, kind: str, found: Match, name: Name | None = N
         start -= 3 * notes.text.whole[:start].endswith(" of ")  # "6 nodes of AC922 with 4 V100"
         answers.insert(0, notes.change(f"any {CALLED[kind]}", start, end, "storage" if kind == "storage" else ""))
     notes.questions.append(Question(key, words, CALLED.get(kind, "neural network"), tuple(names), tuple(answers)))
-    notes.text.mark(found.start, found.end)
+    notes.text.mark(match.start, match.end)
 
 
 def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
@@ -591,9 +591,9 @@ def _held(catalog: Catalog, kind: str, words: str) -> list[str]:
         return [one.name for one in catalog.storage.values() if one.orderable and one.kind != "local"]
     if kind == "server":
         servers = [one for one in catalog.servers.values() if one.role == "gpu" and one.gpus and one.orderable]
-        return [one.name for one in sorted(servers, key=lambda one: -max(peaks[key] for key in one.gpus))]
+        return [server.name for server in sorted(servers, key=lambda one: -max(peaks[key] for key in one.gpus))]
     dnns, billions = [*catalog.dnns.values()], 1e9 * float(size[0]) if size else 0.0
-    dnns = [one for one in dnns if one.family == kind] or [one for one in dnns if one.sample == kind] or dnns
-    gaps = {one.id: abs(math.log(one.parameters.value / billions)) if billions else 0.0 for one in dnns}
+    dnns = [dnn for dnn in dnns if dnn.family == kind] or [dnn for dnn in dnns if dnn.sample == kind] or dnns
+    gaps = {dnn.id: abs(math.log(dnn.parameters.value / billions)) if billions else 0.0 for dnn in dnns}
     dnns.sort(key=lambda one: (gaps[one.id], not one.name.lower().startswith(series), place_of(one)))
     return list(dict.fromkeys(map(short_name, dnns)))

@@ -191,8 +191,8 @@ class Names:
         billions = float(size[1]) if size else 0.0
         dnns = [self._catalog.dnns[key] for key in ids]
         # A Llama 2 7B is called by this size and has 6.7 billion parameters; none is called or has 65.
-        called = [one for one in dnns if re.search(rf"(?<![\w.]){billions:g}B\b", short_name(one), re.I)]
-        called += [one for one in dnns if abs(one.parameters.value / 1e9 - billions) < 0.03 * billions]
+        called = [dnn for dnn in dnns if re.search(rf"(?<![\w.]){billions:g}B\b", short_name(dnn), re.I)]
+        called += [dnn for dnn in dnns if abs(dnn.parameters.value / 1e9 - billions) < 0.03 * billions]
         if not other and (size is None or len(ids) < 2 or called):
             return None
         return start - len(size[0]) if size and not behind else start, behind.end() if behind else end
@@ -238,10 +238,10 @@ class Names:
                 or link.id == band
                 or (speed and not link.is_infiniband and link.gbit_per_s.value == speed)
             ]
-            kinds = [one for one in kinds if of_band and one.gbit_per_s.value == float(of_band)] or kinds
+            kinds = [kind for kind in kinds if of_band and kind.gbit_per_s.value == float(of_band)] or kinds
             is_kind = len(kinds) > 1 and not of_band
-            qualifier = "kind" if is_kind else "" if all(one in links for one in kinds) else "other"
-            yield Name("fabric", *match.span(), tuple(one.id for one in kinds), qualifier)
+            qualifier = "kind" if is_kind else "" if all(kind in links for kind in kinds) else "other"
+            yield Name("fabric", *match.span(), tuple(kind.id for kind in kinds), qualifier)
 
 
 def _shortened(word: str) -> list[str]:
@@ -287,7 +287,7 @@ def _family_names(item: Item) -> list[str]:
     name, common = short_name(item), FILLERS.union(GRAMMAR["names"]["too_common"])
     words, first = name.split(), re.split(r"[\s-]", name)[0]
     numbered = [
-        one for one in words if re.fullmatch(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}", one) and len(pieces(one)) > 1
+        word for word in words if re.fullmatch(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}", word) and len(pieces(word)) > 1
     ]
     is_telling = len(first) > 2 and first.isalpha() and first.lower() not in common
     # "Qwen3 235B" of Qwen3 235B-A22B: the active parameters are left out.

@@ -64,17 +64,17 @@ class Notes:
         """What is known of the limits; a new table where nothing is."""
         return self.request.get("limits") or {}
 
-    def aim(self, found: Match, key: str, value: Any, meaning: str) -> bool:
+    def aim(self, match: Match, key: str, value: Any, meaning: str) -> bool:
         """Take a target where no other one is stated; whether it was taken."""
         if (told := self.work.get("target", {key: value})) != {key: value}:
             if key != TIME or TIME not in told:
                 return False
             if parse(SECONDS, value) >= parse(SECONDS, told[TIME]):
-                self.text.record(found, f"{told[TIME]} are less and count")
+                self.text.record(match, f"{told[TIME]} are less and count")
                 return True
-            self.text.assume(f"{found.words}: the shorter of the two times counts")
+            self.text.assume(f"{match.words}: the shorter of the two times counts")
         self.work["target"] = {key: value}
-        self.text.record(found, meaning)
+        self.text.record(match, meaning)
         return True
 
     def period(self) -> tuple[str, Match] | None:
@@ -100,7 +100,7 @@ class Notes:
     @property
     def is_language(self) -> bool:
         """Whether the training is that of a language model."""
-        return self.own_model is not None or any(one.transformer is not None for one in self.networks)
+        return self.own_model is not None or any(network.transformer is not None for network in self.networks)
 
     def names(self, *kinds: str) -> list[Name]:
         """Names of some kinds in the whole sentence, but for those of equipment that goes away."""
@@ -108,61 +108,61 @@ class Notes:
 
     def ids(self, *kinds: str) -> list[str]:
         """Items that these names may mean."""
-        return [key for one in self.names(*kinds) for key in one.ids]
+        return [key for name in self.names(*kinds) for key in name.ids]
 
-    def set(self, path: str, value: Any, found: Match, meaning: str) -> None:
+    def set(self, path: str, value: Any, match: Match, meaning: str) -> None:
         """Take a value; of two different ones for the same key none is taken, and one is asked for."""
         *tables, key = path.split(".")
         place: dict[str, Any] = self.work if path.startswith("w.") else self.request
         for name in tables[path.startswith("w.") :]:
             place = place.setdefault(name, {})
-        told = f"{self.text.before(found.start)} {found.words}"
-        low, high = clause_of(self.text.unblanked, found.start, found.end)
+        told = f"{self.text.before(match.start)} {match.words}"
+        low, high = clause_of(self.text.unblanked, match.start, match.end)
         is_perhaps = rule(r"<PERHAPS>").search(self.text.unblanked, low, high) is not None
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         last = self.strengths.get(path, 0)
         if place.get(key, value) != value:
             if strength == last and tables == ["limits"] and key != "gpus":
                 value = min(value, place[key])
-                self.text.assume(f"{found.words}: of two limits, the stricter one binds")
+                self.text.assume(f"{match.words}: of two limits, the stricter one binds")
             elif strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
-                self.ask("refused", found, f"{place[key]} and {value} could both be {what}; write one of them")
+                self.ask("refused", match, f"{place[key]} and {value} could both be {what}; write one of them")
                 return
             elif strength <= last:
-                self.text.record(found, "told beside what is certain, or a limit")
+                self.text.record(match, "told beside what is certain, or a limit")
                 return
             else:
-                self.text.assume(f"{found.words}: certain, or the limit, in place of {place[key]}")
+                self.text.assume(f"{match.words}: certain, or the limit, in place of {place[key]}")
         self.strengths[path], place[key] = strength, value
-        self.text.record(found, meaning)
+        self.text.record(match, meaning)
 
-    def ask(self, key: str, found: Match | None = None, reason: str = "", answers: Iterable[Answer] = ()) -> None:
+    def ask(self, key: str, match: Match | None = None, reason: str = "", answers: Iterable[Answer] = ()) -> None:
         """Ask what has to be known before the request is complete, or assume it, as the table of questions says."""
-        self.questions.append(Question(key, found.words if found else "", reason, answers=tuple(answers)))
-        if found is not None:
-            self.text.mark(found.start, found.end)
+        self.questions.append(Question(key, match.words if match else "", reason, answers=tuple(answers)))
+        if match is not None:
+            self.text.mark(match.start, match.end)
 
-    def choose(self, key: str, found: Match, reason: str, labels: Iterable[str]) -> None:
+    def choose(self, key: str, match: Match, reason: str, labels: Iterable[str]) -> None:
         """Ask which words are meant in the place of some."""
-        place = self.text.span(found.start, found.end)
-        self.ask(key, found, reason, [self.change(label, *place, label) for label in labels])
+        place = self.text.span(match.start, match.end)
+        self.ask(key, match, reason, [self.change(label, *place, label) for label in labels])
 
-    def ask_place(self, found: Match, reason: str, key: str = "place") -> None:
+    def ask_place(self, match: Match, reason: str, key: str = "place") -> None:
         """Note a quantity of the work that has no place in the request."""
-        self.ask(key, found, reason, [self.change("Size without it", *self.text.span(found.start, found.end), "")])
+        self.ask(key, match, reason, [self.change("Size without it", *self.text.span(match.start, match.end), "")])
 
-    def leave(self, found: Match) -> None:
+    def leave(self, match: Match) -> None:
         """Note a phrase that has no place in a request."""
-        self.left.append((self.text.span(found.start, found.end)[0], found.words.strip(" ,;.")))
-        self.text.mark(found.start, found.end)
+        self.left.append((self.text.span(match.start, match.end)[0], match.words.strip(" ,;.")))
+        self.text.mark(match.start, match.end)
 
-    def state_currency(self, found: Match, quantity: Amount) -> bool:
+    def state_currency(self, match: Match, quantity: Amount) -> bool:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
-            self.text.assume(f"{found.words}: the amounts in {self.currency} count")
-            self.text.record(found, "in another currency")
+            self.text.assume(f"{match.words}: the amounts in {self.currency} count")
+            self.text.record(match, "in another currency")
             return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):
@@ -220,20 +220,20 @@ _VALUES: dict[str, Callable[[Amount], Any]] = {
 }
 
 
-def state(notes: Notes, found: Match, name: str) -> None:
+def state(notes: Notes, match: Match, name: str) -> None:
     """Take the last quantity of some words as the value that the table of statements says."""
     if name == "checkpoints_kept" and "checkpoint_every_s" not in notes.request.get("data", {}):
         return  # without it they say nothing
     name = f"{name} of {'rent' if 'rental' in notes.request else 'ownership'}" if name == "years" else name
     path, of, meaning = GRAMMAR["statements"][name]
-    digits = float(found.match.groupdict().get("digits") or 0)
-    quantities = found.quantities("percent") if of == "share" else found.quantities()
+    digits = float(match.match.groupdict().get("digits") or 0)
+    quantities = match.quantities("percent") if of == "share" else match.quantities()
     quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
-    if quantity.kind.startswith("money") and not notes.state_currency(found, quantity):
+    if quantity.kind.startswith("money") and not notes.state_currency(match, quantity):
         return
     if of == "size" and quantity.kind.startswith("bits"):
         unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
-        notes.ask("refused", found, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
+        notes.ask("refused", match, f"the unit {unit}b{rate} means bits; write {unit}B{rate} for bytes")
         return
     if quantity.unit == "kVA":
         notes.text.assume("power factor not given: 1 kVA = 1 kW")
@@ -241,100 +241,100 @@ def state(notes: Notes, found: Match, name: str) -> None:
     shown = grouped(written) if isinstance(written, float) and written >= 1000 else written
     shown = si(quantity.high, "W") if of == "watts" else shown
     shown = f"{shown:g}" if isinstance(shown, float) else shown
-    notes.set(path, written, found, meaning.format(shown) + ranged(notes, quantity))
+    notes.set(path, written, match, meaning.format(shown) + ranged(notes, quantity))
 
 
-def _source(notes: Notes, found: Match, _: str) -> None:
+def _source(notes: Notes, match: Match, _: str) -> None:
     """Rate of the customer's source and its network, at which the storage is filled."""
-    quantity = found.quantities()[-1]
+    quantity = match.quantities()[-1]
     rate = f"{written_number(quantity.high)} {quantity.unit}/s"
     notes.table("data")["source_bytes_per_s"] = rate
-    notes.text.record(found, f"the data arrive at {rate}", *found.match.span("rate"))
+    notes.text.record(match, f"the data arrive at {rate}", *match.match.span("rate"))
 
 
-def _rental(notes: Notes, found: Match, name: str) -> None:
+def _rental(notes: Notes, match: Match, name: str) -> None:
     """An offer of rented GPUs, where the sentence is about renting; a price alone says nothing of it."""
-    if notes.text.find(r"<RENTS>") is None or (found.value.kind == "money/time" and found.value.per_s != 3600):
-        notes.leave(found)
+    if notes.text.find(r"<RENTS>") is None or (match.value.kind == "money/time" and match.value.per_s != 3600):
+        notes.leave(match)
         return
-    state(notes, found, name)
+    state(notes, match, name)
     for rents in notes.text.each(r"<RENTS>"):
         notes.text.record(rents, "compared with rented GPUs")
 
 
-def _budget(notes: Notes, found: Match, _: str) -> None:
-    quantity = found.quantities()[-1]
-    if quantity.kind == "n" and not (quantity.is_scaled or "budget" in found.words.lower()):
+def _budget(notes: Notes, match: Match, _: str) -> None:
+    quantity = match.quantities()[-1]
+    if quantity.kind == "n" and not (quantity.is_scaled or "budget" in match.words.lower()):
         return
-    if notes.state_currency(found, quantity):
+    if notes.state_currency(match, quantity):
         value = round(quantity.high, 2)
         notes.set(
-            "limits.budget", value, found, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(notes, quantity)}"
+            "limits.budget", value, match, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(notes, quantity)}"
         )
 
 
-def _racks_of(notes: Notes, found: Match, _: str) -> None:
+def _racks_of(notes: Notes, match: Match, _: str) -> None:
     """Two racks at 17 kW each; the power of a single one is that of the cluster."""
-    racks = round(found.quantities("racks", "n")[0].high)
+    racks = round(match.quantities("racks", "n")[0].high)
     notes.table("limits")["racks"] = racks
-    state(notes, found, "power" if racks == 1 else "rack_power")
+    state(notes, match, "power" if racks == 1 else "rack_power")
 
 
-def _streams(notes: Notes, found: Match, _: str) -> None:
+def _streams(notes: Notes, match: Match, _: str) -> None:
     """Frames of so many cameras a second, which a network looks at as they come."""
-    rate = math.prod(one.high for one in found.quantities("n", "frames/time", "samples/time"))
-    if not found.quantities("frames/time", "samples/time"):
+    rate = math.prod(quantity.high for quantity in match.quantities("n", "frames/time", "samples/time"))
+    if not match.quantities("frames/time", "samples/time"):
         rate *= _FRAMES_PER_S
-        notes.text.assume(f"frames of {found.words} not given: {_FRAMES_PER_S} a second each")
+        notes.text.assume(f"frames of {match.words} not given: {_FRAMES_PER_S} a second each")
     notes.work |= {"task": "validation-inference", "target": {RATE: f"{written_number(rate)} images/s"}}
-    notes.text.record(found, f"inference on {written_number(rate)} images/s")
+    notes.text.record(match, f"inference on {written_number(rate)} images/s")
 
 
-def _limit_of_servers(notes: Notes, found: Match, _: str) -> None:
+def _limit_of_servers(notes: Notes, match: Match, _: str) -> None:
     """The most servers; those that are there and have no name are asked about."""
-    if is_existing(notes.text, found) and not notes.names("gpu", "server"):
-        notes.ask_place(found, GRAMMAR["reasons"]["unnamed"])
+    if is_existing(notes.text, match) and not notes.names("gpu", "server"):
+        notes.ask_place(match, GRAMMAR["reasons"]["unnamed"])
     else:
-        state(notes, found, "servers")
+        state(notes, match, "servers")
 
 
-def _feed(notes: Notes, found: Match, _: str) -> None:
+def _feed(notes: Notes, match: Match, _: str) -> None:
     """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
-    amps, volts = found.quantities("amps")[0].high, found.quantities("volts")[0].high
+    amps, volts = match.quantities("amps")[0].high, match.quantities("volts")[0].high
     phases = 3**0.5 if volts >= 380 else 1.0
-    watts = float(f"{phases * math.prod((amps, volts, *(one.high for one in found.quantities('n')))):.4g}")
-    kind = "watts/rack" if found["rack"] else "watts"
-    notes.text.assume(f"{found.words}: {watts / 1e3:.3g} kW at a power factor of 1")
-    notes.text.put_at(found, Amount(kind, 0, 0, watts, watts, "W", "watts"))
+    watts = float(f"{phases * math.prod((amps, volts, *(quantity.high for quantity in match.quantities('n')))):.4g}")
+    kind = "watts/rack" if match["rack"] else "watts"
+    notes.text.assume(f"{match.words}: {watts / 1e3:.3g} kW at a power factor of 1")
+    notes.text.put_at(match, Amount(kind, 0, 0, watts, watts, "W", "watts"))
 
 
-def _recordings(notes: Notes, found: Match, _: str) -> None:
+def _recordings(notes: Notes, match: Match, _: str) -> None:
     """Hours of sound as the utterances that a network for speech takes."""
     known = [notes.catalog.dnns[key] for key in notes.ids("dnn")]
     speech = next((one for one in known if one.sample == "utterance"), None)
-    if speech is None or found.value.kind != "time":
+    if speech is None or match.value.kind != "time":
         return
     length_s = speech.input_bytes.value / _SOUND_BYTES_PER_S
-    n_samples = round(parse(SECONDS, f"{found.value.high} {found.value.unit}") / length_s)
+    n_samples = round(parse(SECONDS, f"{match.value.high} {match.value.unit}") / length_s)
     notes.work["sample_bytes"] = speech.input_bytes.value
-    notes.text.assume(f"{found.words}: {grouped(n_samples)} utterances of {length_s:.3g} s, 16 kHz with 2 bytes each")
-    notes.text.put_at(found, Amount("samples", 0, 0, n_samples, n_samples, "utterances", "utterances"))
+    notes.text.assume(f"{match.words}: {grouped(n_samples)} utterances of {length_s:.3g} s, 16 kHz with 2 bytes each")
+    notes.text.put_at(match, Amount("samples", 0, 0, n_samples, n_samples, "utterances", "utterances"))
 
 
-def _counted(notes: Notes, found: Match, _: str) -> None:
+def _counted(notes: Notes, match: Match, _: str) -> None:
     """A bare number as what it counts: racks at most 4; A100, at most 8; our students (about 120); 12,000 studies."""
-    told = found.match.groupdict()
+    told = match.match.groupdict()
     noun = told.get("noun") or told.get("people")
     noun = noun or next((word for group, word in _GROUPS.items() if told.get(group)), "samples")
-    noun, start = ("GPUs", found.match.end("of")) if told.get("of") else (noun, found.start)
+    noun, start = ("GPUs", match.match.end("of")) if told.get("of") else (noun, match.start)
     kind, unit = UNITS[re.sub(r"[ -]+", " ", noun.lower())][:2]
-    counted = notes.text.part(found, start, found.end)
-    notes.text.put_at(counted, replace(found.value, kind=kind, unit=unit, noun=noun.lower()))
+    counted = notes.text.part(match, start, match.end)
+    notes.text.put_at(counted, replace(match.value, kind=kind, unit=unit, noun=noun.lower()))
 
 
 def taken_by(*functions: Take) -> dict[str, Take]:
     """Functions by the names of their rules, for what needs more than the table of statements says."""
-    return {getattr(one, "__name__", "").strip("_"): one for one in functions}
+    return {getattr(function, "__name__", "").strip("_"): function for function in functions}
 
 
 _TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
@@ -373,11 +373,11 @@ def read_rules(notes: Notes, rules: str, takes: dict[str, Take] = _TAKES) -> Non
                 takes.get(name, state)(notes, found, name)
 
 
-def _take_role(notes: Notes, found: Match, takes: dict[str, Take], kind: str) -> None:
+def _take_role(notes: Notes, match: Match, takes: dict[str, Take], kind: str) -> None:
     """A quantity as what the noun says that governs it; the capacity of storage that is there only beside its data."""
-    name, whole = governor(notes.text, found, kind) or ("", found)
+    name, whole = governor(notes.text, match, kind) or ("", match)
     if name == "capacity" and is_existing(notes.text, whole):
-        name = "other" if any(one.kind == "samples" for one in notes.text.things) else ""
+        name = "other" if any(thing.kind == "samples" for thing in notes.text.things) else ""
     if name == "other":
         notes.leave(whole)
     elif name in GRAMMAR["statements"]:
@@ -541,7 +541,7 @@ def read_losses(notes: Notes) -> None:
     """What may fail without a target being missed."""
     lost: list[str] = []
     for found in notes.text.each(r"<TWO_HEADS>"):
-        if all(one.high == 2 for one in found.quantities()):
+        if all(quantity.high == 2 for quantity in found.quantities()):
             lost.append("head-node")
             notes.text.record(found, "two head nodes, one active and one standby")
     for found in notes.text.each(r"<N_PLUS_ONE>|<FAILURES>"):
@@ -549,7 +549,7 @@ def read_losses(notes: Notes) -> None:
         kinds = [loss for noun in nouns for loss, words in GRAMMAR["losses"].items() if rule(words).fullmatch(noun)]
         lost += kinds or ["server"]
         notes.text.record(found, f"targets are met without any {' and '.join(dict.fromkeys(kinds or ['server']))}")
-        if nouns and any(one.high > 1 for one in found.quantities("servers")):
+        if nouns and any(quantity.high > 1 for quantity in found.quantities("servers")):
             notes.text.assume(f"{found.words}: a request states the loss of one server at a time")
     if lost:
         notes.request["resilience"] = {"keeps_targets_without": list(dict.fromkeys(lost))}

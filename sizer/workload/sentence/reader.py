@@ -65,12 +65,12 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
             # What is answered about words that were assumed takes their place.
-            edits = [one for one in edits if one[:2] != place or high == low or len(one[2]) > high - low]
+            edits = [edit for edit in edits if edit[:2] != place or high == low or len(edit[2]) > high - low]
             edits.append((*place, words))
         if not taken:
             break
-    told = [one for one in reading.phrases if not one.words]
-    for one in (one for one in reading.phrases if one.words):  # at their places in the sentence as written
+    told = [phrase for phrase in reading.phrases if not phrase.words]
+    for one in (phrase for phrase in reading.phrases if phrase.words):  # at their places in the sentence as written
         start, end = places[one.start][0], places[one.end - 1][1]
         if plain[start:end].strip():
             told.append(replace(one, words=plain[start:end], start=start, end=end))
@@ -93,28 +93,28 @@ def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int
 
 def _read_once(plain: str, catalog: Catalog) -> Reading:
     things = _things_in(plain, catalog)
-    networks = [one for one in things if one.kind in ("dnn", "parameters", "outside")]
-    networks.sort(key=lambda one: one.start)
+    networks = [thing for thing in things if thing.kind in ("dnn", "parameters", "outside")]
+    networks.sort(key=lambda network: network.start)
     sentence, asides = without_asides(plain, networks)
     things = _left_in(sentence, plain, things)
     reading = _reading(sentence, catalog, plain, things)
-    told = [one.words for one in asides if one.meaning in GRAMMAR["asides"] and re.search(r"\d", one.words)]
+    told = [aside.words for aside in asides if aside.meaning in GRAMMAR["asides"] and re.search(r"\d", aside.words)]
     reading = replace(reading, phrases=(*reading.phrases, *asides), unread=(*reading.unread, *told))
     return reading if reading.refused else replace(reading, unread=(*reading.unread, *_untold(reading, things)))
 
 
 def _untold(reading: Reading, things: list[Thing]) -> list[str]:
     """Numbers of the sentence, in digits or in words, that are in nothing that is told, whichever branch took them."""
-    asked = (f"{one.words} {one.reason}" for one in reading.questions)
+    asked = (f"{question.words} {question.reason}" for question in reading.questions)
     told = " ; ".join([*reading.unread, *asked, *(phrase.words or phrase.meaning for phrase in reading.phrases)])
     read, of_things = (
         {at for one in some for at in range(one.start, one.end)}
-        for some in ([one for one in reading.phrases if one.words], things)
+        for some in ([phrase for phrase in reading.phrases if phrase.words], things)
     )
     digits = (one.span() for one in re.finditer(r"(?<![\w.,-])\d(?:[\d.,']*\d)?(?![\w-])", reading.sentence))
-    places = [place for place in digits if place[0] not in of_things]
+    places = [digit for digit in digits if digit[0] not in of_things]
     # Of work that no request states its names, too.
-    places += [(one.start, one.end) for one in things if isinstance(one, Amount) or not reading.request]
+    places += [(thing.start, thing.end) for thing in things if isinstance(thing, Amount) or not reading.request]
     lost = []
     for start, end in sorted(places):
         words = reading.sentence[start:end].strip(" ,;.")
@@ -154,9 +154,9 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
         return paired
     jobs, told = list[tuple[int, int]](), list[_Told]()
     joints = {joint.start() for joint in rule("<JOB_JOINT>").finditer(text)}
-    joints |= {one.start for one in things if one.kind == "dnn" and text[: one.start].endswith(", ")}
+    joints |= {thing.start for thing in things if thing.kind == "dnn" and text[: thing.start].endswith(", ")}
     for low, high in pairwise([0, *sorted(joints), len(text)]):
-        inside = [one for one in things if low <= one.start < high]
+        inside = [thing for thing in things if low <= thing.start < high]
         networks = [one for one in inside if one.kind in ("dnn", "parameters")]
         has_target = any(rule(habit).search(text, low, high) for habit in GRAMMAR["habits"].values())
         has_target |= any(one.kind in _KEYS["targets"] for one in inside)
@@ -264,7 +264,7 @@ def _add(table: dict[str, Any], other: dict[str, Any]) -> list[str]:
 def _second_job(plain: str, job: ToldKind, catalog: Catalog, things: list[Thing], is_part: bool) -> Reading:
     """Both jobs of a sentence that tells a training and another one; else the training, which is asked about."""
     start, end = job.clause or (job.start, job.end)
-    named = [one for one in things if one.kind in ("dnn", "parameters")]
+    named = [thing for thing in things if thing.kind in ("dnn", "parameters")]
     inside = [one for one in named if start <= one.start < end] or named[-1:]
     of = [(one.start, one.end) for one in inside]
     last = len(re.sub(r"(?:[\s,;.]+(?:and|then|plus|und|et))+\s*$", "", plain[:start]))
@@ -298,7 +298,7 @@ def _part(part: str, text: str, catalog: Catalog, whole: str, things: list[Thing
 
 def _left_in(part: str, text: str, things: list[Thing]) -> list[Thing]:
     """Things of a text that stand in a part of it, which has blanks in the place of the others."""
-    return [one for one in things if part[one.start : one.end] == text[one.start : one.end]]
+    return [thing for thing in things if part[thing.start : thing.end] == text[thing.start : thing.end]]
 
 
 def _things_in(text: str, catalog: Catalog) -> list[Thing]:
@@ -314,8 +314,8 @@ def _things_in(text: str, catalog: Catalog) -> list[Thing]:
             things.append(Name(match.lastgroup or "", *match.span(), ()))
     times = rule("<CLOCK>").finditer(text)
     clocks = [
-        (float(one[1]) % (12 if one[3] else 24) + 12 * (one[3] == "p") + float((one[2] or ":0")[1:]) / 60, one)
-        for one in times
+        (float(time[1]) % (12 if time[3] else 24) + 12 * (time[3] == "p") + float((time[2] or ":0")[1:]) / 60, time)
+        for time in times
     ]
     if len(clocks) == 2:
         # "Done by 6 am, start 10 pm": the one after "by" is the end.
@@ -342,7 +342,7 @@ def _read(notes: Notes) -> None:
         else:
             notes.request["needed_by"] = found.ids("date")[0]
             text.record(found, f"needed by {notes.request['needed_by']}")
-    if any(UNITS.get(one.noun, ("",))[-1] == 1.33 for one in text.amounts):
+    if any(UNITS.get(amount.noun, ("",))[-1] == 1.33 for amount in text.amounts):
         text.assume("a word: 1.33 tokens")
     for found in text.each(r"{ambiguous}"):
         notes.choose("number", found, "", found.value.readings)
@@ -385,10 +385,10 @@ def _read(notes: Notes) -> None:
 def _ask_places(notes: Notes) -> None:
     """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
     text, places = notes.text, GRAMMAR["places"]
-    kinds = {one.kind for one in text.amounts} - {"n", "percent", "years"}
-    kinds = {one for one in kinds if not one.startswith("other/")} - ({"people"} if notes.has_target else set())
+    kinds = {amount.kind for amount in text.amounts} - {"n", "percent", "years"}
+    kinds = {kind for kind in kinds if not kind.startswith("other/")} - ({"people"} if notes.has_target else set())
     has_network = notes.dnns or notes.own_model or notes.own_network
-    said = Counter((one.kind, one.high) for one in text.amounts)
+    said = Counter((amount.kind, amount.high) for amount in text.amounts)
     for found in text.each(r"[\ue000-\uf8ff]") if has_network and kinds else ():
         if not found.quantities(*kinds):
             continue
@@ -398,7 +398,7 @@ def _ask_places(notes: Notes) -> None:
             text.record(found, "said again")
             continue
         whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
-        if any(one.words and whole.start() <= one.start < whole.end() for one in text.phrases):
+        if any(phrase.words and whole.start() <= phrase.start < whole.end() for phrase in text.phrases):
             is_deadline = value.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
             key = "place needed" if is_deadline or value.kind in places["needed"].split() else "place"
             notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
@@ -464,7 +464,7 @@ def _request(notes: Notes) -> dict[str, Any]:
             answer = notes.change("Size without it", named.start, named.end, "")
             words = notes.text.sentence[named.start : named.end]
             notes.questions.append(Question("place", words, "the images a second are not its rate", answers=(answer,)))
-    language = [notes.own_model, *(one.id for one in notes.networks if one.transformer is not None)]
+    language = [notes.own_model, *(network.id for network in notes.networks if network.transformer is not None)]
     trains = any("dnn" in one and one["dnn"] in language and not {"method", "task"} & one.keys() for one in works)
     if trains and not rule(r"<PRE_TRAINING_SAID>").search(notes.text.sentence):
         notes.text.assume("kind of training not given: pre-training of all parameters")
@@ -492,7 +492,7 @@ def _tells_job(notes: Notes) -> bool:
     work, sentence = notes.work, notes.text.sentence
     if rule("<UNDECIDED>").search(sentence):
         return False
-    is_refused = any(one.about == "refused" or one.key == "network own" for one in notes.questions)
+    is_refused = any(question.about == "refused" or question.key == "network own" for question in notes.questions)
     is_shared = "team" in notes.request and not (notes.is_language and not rule("<TEAM_WORK>").search(sentence))
     by_samples = notes.own_network or "n_samples" in str(work.get("dataset")) or "samples_per_s" in str(work)
     is_told = is_refused or is_shared or by_samples or "checkpoint_every_s" in notes.request.get("data", {})
@@ -514,6 +514,6 @@ def _unread(notes: Notes) -> tuple[str, ...]:
         word = match[0].strip("-+/&:*'=~@")
         parts = [word] if word.lower() in fillers else re.split(r"[-/&+']", word)
         is_name = word.isupper() and UNITS.get(word.lower(), ("",))[0] == "time"  # HR is no hour
-        if re.search(r"\w", word) and (is_name or any(one and one.lower() not in fillers for one in parts)):
+        if re.search(r"\w", word) and (is_name or any(part and part.lower() not in fillers for part in parts)):
             left.append((text.span(match.start(), match.end())[0], word))
     return tuple(words for _, words in sorted(left))

@@ -71,9 +71,9 @@ def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
 
     Which servers are there is settled first: their GPUs may be the target.
     """
-    kinds = [_QUESTIONS[one.key][0] for one in questions]
-    has_answers = all(any(one.edits for one in question.answers[:1]) for question in questions)
-    servers = tuple(one for one in questions if one.about == "server")
+    kinds = [_QUESTIONS[question.key][0] for question in questions]
+    has_answers = all(any(answer.edits for answer in question.answers[:1]) for question in questions)
+    servers = tuple(question for question in questions if question.about == "server")
     return (servers or tuple(questions)) if has_answers and "blocks" not in kinds and kinds.count("alone") <= 1 else ()
 
 
@@ -88,13 +88,13 @@ class Reading:
     unread: tuple[str, ...]  # words that were not understood, or have no place in a request
 
     def __post_init__(self) -> None:
-        told: list[Phrase] = []
+        phrases: list[Phrase] = []
         ends: dict[str, int] = {}  # where the words of a meaning end so far: longer words hold shorter ones
-        for one in sorted(dict.fromkeys(self.phrases), key=lambda one: (not one.words, one.start, -one.end)):
-            if not one.words or one.end > ends.get(one.meaning, 0):
-                told.append(one)
-                ends[one.meaning] = one.end
-        object.__setattr__(self, "phrases", tuple(told))
+        for fromkey in sorted(dict.fromkeys(self.phrases), key=lambda one: (not one.words, one.start, -one.end)):
+            if not fromkey.words or fromkey.end > ends.get(fromkey.meaning, 0):
+                phrases.append(fromkey)
+                ends[fromkey.meaning] = fromkey.end
+        object.__setattr__(self, "phrases", tuple(phrases))
         object.__setattr__(self, "questions", tuple(sorted(self.questions, key=lambda question: question.place)))
 
     @property
@@ -120,9 +120,9 @@ class Reading:
     def told(self) -> dict[str, Any]:
         """What the sentence leaves open, as plain data: unread words, questions with their answers, or the refusal."""
         asked = [
-            {"about": one.about, "words": one.words, "question": one.text, "answers": one.labels}
-            for one in self.questions
-            if one.about != "refused"
+            {"about": question.about, "words": question.words, "question": question.text, "answers": question.labels}
+            for question in self.questions
+            if question.about != "refused"
         ]
         return {"unread": list(self.unread), "asked": asked, "refused": self.refused}
 

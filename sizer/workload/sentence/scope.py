@@ -62,24 +62,24 @@ def stance(shape: str, start: int, end: int, table: str = "stances") -> Stance:
     return Stance("", start, end)
 
 
-def is_existing(text: SentenceText, found: Match) -> bool:
+def is_existing(text: SentenceText, match: Match) -> bool:
     """Whether the words around equipment, or between its number and its name, say that the customer has it."""
-    shape, start = text.unblanked, max(0, found.start - _WINDOW)
-    ids = set(found.ids("gpu", "server"))  # "on 4 V100; the existing V100 stay"
+    shape, start = text.unblanked, max(0, match.start - _WINDOW)
+    ids = set(match.ids("gpu", "server"))  # "on 4 V100; the existing V100 stay"
     if any(ids & set(one.ids("gpu", "server")) for one in text.within(r"<NAMED_OWNED>") if ids):
         return True
-    if rule(r"<OURS>").search(found.words) or rule(r"<INVENTORY>").search(shape, start, found.start):
+    if rule(r"<OURS>").search(match.words) or rule(r"<INVENTORY>").search(shape, start, match.start):
         return True
-    low, high = clause_of(shape, found.start, found.end)
+    low, high = clause_of(shape, match.start, match.end)
     # "In 2019 we bought two DGX-2, in 2023 one DGX H100": what comes next in a list.
-    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?<SINCE>?$").search(shape, start, found.start)
-    if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, found.start, high):
+    listed = rule(r"{server|storage}<NOUN_AFTER>, (?:and )?<SINCE>?$").search(shape, start, match.start)
+    if listed and not rule(r"<WISHES>|<ADDED>|\badd").search(shape, match.start, high):
         low = clause_of(shape, listed.start(), listed.start() + 1)[0]
-    before = shape[low : found.start]
+    before = shape[low : match.start]
     had = [one for one in rule(r"<EXISTING>").finditer(before) if not rule(r"<WISHES>").search(before, one.end())]
-    if not found.quantities() and found.names("server"):  # "we have 20 TB for a DGX-1"
+    if not match.quantities() and match.names("server"):  # "we have 20 TB for a DGX-1"
         had = [one for one in had if rule(r"<OTHER_PARTS>").fullmatch(before, one.end())]
-    return bool(had) or rule(r"<EXISTING_AFTER>").match(text.unblanked, found.end) is not None
+    return bool(had) or rule(r"<EXISTING_AFTER>").match(text.unblanked, match.end) is not None
 
 
 def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
@@ -92,31 +92,31 @@ def clause_of(shape: str, start: int, end: int) -> tuple[int, int]:
     return low, min((first for first, _ in ends if first >= end), default=high)
 
 
-def governor(text: SentenceText, found: Match, role: str) -> tuple[str, Match] | None:
+def governor(text: SentenceText, match: Match, role: str) -> tuple[str, Match] | None:
     """The role of a quantity, with the words up to the noun that gives it: the nearest one in its part of the clause.
 
     Lengths and latencies of a served model may follow their noun: "prompts are long, about 6k tokens".
     """
     shape = text.unblanked
-    low, high = _between(shape, rule(r"<PART_END>"), found)
+    low, high = _between(shape, rule(r"<PART_END>"), match)
     near = _nouns(shape, role, max(0, low - 1), high)  # with a name before it
-    nouns = [one for one in near if not _is_of_quantity_before(shape, role, found, low, one)]
+    nouns = [one for one in near if not _is_of_quantity_before(shape, role, match, low, one)]
     if not nouns and role in _CARRIED:
-        low, high = _between(shape, rule(r"<STOP>|[\ue000-\uf8ff]"), found)
-        nouns = [one for one in _nouns(shape, role, low, high) if one[2] <= found.start]
+        low, high = _between(shape, rule(r"<STOP>|[\ue000-\uf8ff]"), match)
+        nouns = [noun for noun in _nouns(shape, role, low, high) if noun[2] <= match.start]
     if not nouns:
         return None
-    name, first, last = min(nouns, key=lambda one: max(found.start - one[2], one[1] - found.end))
-    start, end = min(first if shape[first] < "\ue000" else found.start, found.start), max(last, found.end)
-    if found.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
+    name, first, last = min(nouns, key=lambda one: max(match.start - one[2], one[1] - match.end))
+    start, end = min(first if shape[first] < "\ue000" else match.start, match.start), max(last, match.end)
+    if match.value.kind == "n" and not rule(r"<LENGTH>").fullmatch(shape, start, end + 20):
         return None
-    return name, text.part(found, start, end)
+    return name, text.part(match, start, end)
 
 
-def _between(shape: str, ends: re.Pattern[str], found: Match) -> tuple[int, int]:
+def _between(shape: str, ends: re.Pattern[str], match: Match) -> tuple[int, int]:
     """From the last of some signs before a quantity to the first behind it."""
-    low = max((one.end() for one in ends.finditer(shape, max(0, found.start - _WINDOW), found.start)), default=0)
-    last = ends.search(shape, found.end)
+    low = max((one.end() for one in ends.finditer(shape, max(0, match.start - _WINDOW), match.start)), default=0)
+    last = ends.search(shape, match.end)
     return low, last.start() if last else len(shape)
 
 
@@ -126,25 +126,25 @@ def _nouns(shape: str, role: str, low: int, high: int) -> list[tuple[str, int, i
     return [(name, *one.span()) for name, source in words for one in rule(source).finditer(shape, low, high)]
 
 
-def _is_of_quantity_before(shape: str, role: str, found: Match, low: int, noun: tuple[str, int, int]) -> bool:
+def _is_of_quantity_before(shape: str, role: str, match: Match, low: int, noun: tuple[str, int, int]) -> bool:
     """Whether a noun follows another quantity of the kind, which has none before it: "8k context on 100B tokens"."""
     _, start, end = noun
-    if end > found.start:
-        return start < found.end  # inside of the quantity, or behind it
-    alike = rule(_ALIKE_QUANTITIES[found.value.kind in ("n", "tokens")])
+    if end > match.start:
+        return start < match.end  # inside of the quantity, or behind it
+    alike = rule(_ALIKE_QUANTITIES[match.value.kind in ("n", "tokens")])
     if not low or start > low + 1 or not alike.match(shape, low - 1):
         return False
     words = "|".join(GRAMMAR["roles"][role].values())
     return rule(rf"(?:{words})[ :=<≤~]*$").search(shape, max(0, low - 20), max(0, low - 1)) is None
 
 
-def is_wish(text: SentenceText, found: Match) -> bool:
+def is_wish(text: SentenceText, match: Match) -> bool:
     """Whether the words of a wish in the clause of a limit are about it, and not about a name beside it."""
     shape = text.unblanked
-    words = list(rule(r"<SOFT>").finditer(shape, *clause_of(shape, found.start, found.end)))
-    between = [shape[one.end() : found.start] or shape[found.end : one.start()] for one in words]
+    words = list(rule(r"<SOFT>").finditer(shape, *clause_of(shape, match.start, match.end)))
+    between = [shape[word.end() : match.start] or shape[match.end : word.start()] for word in words]
     is_about = any(not rule("{maker|server|storage|gpu|fabric}").search(part) for part in between)
-    return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, found.end) is not None
+    return is_about or rule(r",? <SOFT>(?=[.;,]|$)").match(shape, match.end) is not None
 
 
 def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phrase]]:
@@ -190,9 +190,9 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
 
 
 def _blanked(text: str, parts: list[Phrase]) -> str:
-    for one in parts:
-        sign = DENIED if one.meaning.startswith("no train") else " "
-        text = f"{text[: one.start]}{sign * (one.end - one.start)}{text[one.end :]}"
+    for part in parts:
+        sign = DENIED if part.meaning.startswith("no train") else " "
+        text = f"{text[: part.start]}{sign * (part.end - part.start)}{text[part.end :]}"
     return text
 
 
@@ -237,11 +237,11 @@ def settle_values(text: SentenceText, is_part: bool) -> None:
         if average is not None:
             text.put(average.value, found.value)
             text.record(found, "at the peak, for which it is sized")
-    networks = [one for one in text.things if one.kind in ("dnn", "parameters")]
+    networks = [thing for thing in text.things if thing.kind in ("dnn", "parameters")]
     for found in text.each(r"<LATER>") if not is_part else ():
-        counted = {one.kind.partition("/")[0] for one in found.quantities()} - {"n", "years"}
+        counted = {quantity.kind.partition("/")[0] for quantity in found.quantities()} - {"n", "years"}
         is_first = any(one.kind.partition("/")[0] in counted for one in text.amounts if one not in found.things)
-        if is_first and (not networks or any(one not in found.things for one in networks)):
+        if is_first and (not networks or any(network not in found.things for network in networks)):
             text.set_aside(found, "of another time than what is sized")
 
 
@@ -262,7 +262,7 @@ def _settle_today(text: SentenceText) -> None:
         text.put_at(found, replace(value, low=value.low * factor, high=value.high * factor))
     multiple, lent = text.find(r"<TIMES_TODAY>"), list[int]()
     # A load is one of today only where something else is wished.
-    n_loads = sum(one.kind in (_SERVED, "tokens/time", "time") for one in text.things)
+    n_loads = sum(thing.kind in (_SERVED, "tokens/time", "time") for thing in text.things)
     today: list[Amount] = []
     is_offer = text.find("{money/gpu/time|money/time/gpu}|<RENT_OR_BUY>") is not None
     for found in text.each(r"(?:{n} )?<LENT> ?(?:<THINGS_GONE>)|<RENTED>") if not is_offer else ():
@@ -271,7 +271,7 @@ def _settle_today(text: SentenceText) -> None:
         text.set_aside(found, "rented or lent")
     kinds = "time|time/job|samples/time|frames/time|samples/time/gpu|tokens/time/gpu"
     kinds += f"|{_SERVED}|tokens/time" if multiple or lent or n_loads > 1 else ""
-    kinds += "|epochs" if sum(one.kind == "epochs" for one in text.things) > 1 else ""
+    kinds += "|epochs" if sum(thing.kind == "epochs" for thing in text.things) > 1 else ""
     for found in text.each(r"<OLD_VALUE>"):
         today += found.quantities()
         text.set_aside(found, "the value of today; the target is stated otherwise")
@@ -300,7 +300,7 @@ def _settle_today(text: SentenceText) -> None:
             if is_measured and "/time" in found.value.kind:
                 text.assume(f"{found.words}: a measured rate, which a request file takes in [[workload.measured]]")
             if is_measured or not found.value.kind.endswith("gpu"):
-                today += [one for one in found.quantities() if one.kind != "epochs"]
+                today += [quantity for quantity in found.quantities() if quantity.kind != "epochs"]
                 text.set_aside(found, "the value of today; the target is stated otherwise")
         for found in text.within("<RAN_ON>", *clause.span()) if is_past or (values and (takes or is_now)) else ():
             if not is_existing(text, found):

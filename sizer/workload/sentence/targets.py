@@ -99,7 +99,7 @@ def read_targets(notes: Notes) -> None:
         read_rate(notes)
     _read_runs(notes)
     for found in notes.text.each(r"<EPOCH_IN>") if not notes.has_target else ():
-        time = next((one for one in found.quantities() if one.kind.startswith("time")), None)
+        time = next((quantity for quantity in found.quantities() if quantity.kind.startswith("time")), None)
         epochs = found.quantities("epochs/time")
         if time or epochs:
             count = epochs[0].high * epochs[0].per_s if epochs else 1.0
@@ -227,8 +227,8 @@ def _purposes(sentence: str) -> tuple[list[Any], bool]:
     """
 
     def place(words: str) -> int:
-        found = re.search(rf"\b(?:{words})\b", sentence, re.I) if words else None
-        return found.start() if found else -1
+        match = re.search(rf"\b(?:{words})\b", sentence, re.I) if words else None
+        return match.start() if match else -1
 
     offered = [one for one in GRAMMAR["purposes"]["offered"] if one[2] or not trains_in(sentence)]
     kinds = [kind for kind, words in GRAMMAR["sample_names"].items() if place(words) >= 0]
@@ -413,12 +413,12 @@ def _read_requests_of_each(notes: Notes) -> None:
             notes.text.record(who, "who ask")
 
 
-def _target(notes: Notes, found: Match, key: str, value: float, meaning: str) -> None:
+def _target(notes: Notes, match: Match, key: str, value: float, meaning: str) -> None:
     last = notes.work.get("target", {}).get(key, value)
     if last != value:
-        notes.text.assume(f"{found.words}: of two loads, the larger one is sized")
+        notes.text.assume(f"{match.words}: of two loads, the larger one is sized")
         notes.work["target"][key] = value = max(value, last)
-    notes.aim(found, key, value, meaning)
+    notes.aim(match, key, value, meaning)
 
 
 def _every_s(notes: Notes, seconds: float) -> float:
@@ -429,31 +429,31 @@ def _every_s(notes: Notes, seconds: float) -> float:
     return seconds
 
 
-def _rate(notes: Notes, found: Match, key: str) -> None:
-    is_of_documents = found.value.kind.startswith(("documents", "samples"))
+def _rate(notes: Notes, match: Match, key: str) -> None:
+    is_of_documents = match.value.kind.startswith(("documents", "samples"))
     asks_people = is_of_documents and notes.text.find(r"<FOR_THEM>{people}|<SOME_OF>")
     if asks_people and notes.work.get("use") in ("chat", "rag", "code", "code-chat"):
-        notes.leave(found)  # people ask, of whose requests the documents are none
+        notes.leave(match)  # people ask, of whose requests the documents are none
         return
     asks = notes.has_target or notes.text.find(r"{people|requests}|<AT_ONCE>")
-    if key == "tokens_per_s" and asks and found.value.high <= _FASTEST_OF_ONE:
-        _latency(notes, found, "token_s")  # the answers of those who wait come so fast
+    if key == "tokens_per_s" and asks and match.value.high <= _FASTEST_OF_ONE:
+        _latency(notes, match, "token_s")  # the answers of those who wait come so fast
         return
     # What is stated for a day or longer comes in the time that is given for it, else in working hours.
-    amount, seconds = found.value, _every_s(notes, found.value.per_s)
+    amount, seconds = match.value, _every_s(notes, match.value.per_s)
     hours = _WORKING_HOURS.get(round(amount.per_s))
     if seconds == amount.per_s and hours is not None and notes.work["task"] == "serving":
         seconds = 3600.0 * hours
-        notes.text.assume(f"hours of the requests not given: {found.words} come within {hours} working hours")
+        notes.text.assume(f"hours of the requests not given: {match.words} come within {hours} working hours")
     rate = float(f"{amount.high * amount.per_s / seconds:.6g}")
-    _target(notes, found, key, rate, f"{rate:,.12g} {GRAMMAR['called'][key]} a second")
+    _target(notes, match, key, rate, f"{rate:,.12g} {GRAMMAR['called'][key]} a second")
 
 
-def _texts(notes: Notes, found: Match, _: str) -> None:
+def _texts(notes: Notes, match: Match, _: str) -> None:
     """A number of texts and the time for all of them: 400,000 documents of 6k tokens a night."""
-    count = found.quantities("documents", "samples", "requests", "pages", "n")[0].high
-    if each := found.quantities("tokens/time"):
-        notes.set("w.input_tokens", round(each[-1].high * each[-1].per_s), found, f"{grouped(count)} requests")
+    count = match.quantities("documents", "samples", "requests", "pages", "n")[0].high
+    if each := match.quantities("tokens/time"):
+        notes.set("w.input_tokens", round(each[-1].high * each[-1].per_s), match, f"{grouped(count)} requests")
         seconds = _every_s(notes, each[-1].per_s)
     else:
         period = notes.period()
@@ -462,26 +462,26 @@ def _texts(notes: Notes, found: Match, _: str) -> None:
         notes.text.record(period[1], f"within {period[0]}")
         seconds = parse(SECONDS, period[0])
     rate = float(f"{count / seconds:.4g}")
-    meaning = f"{found.words} in {duration(seconds)}: {rate:g} requests a second"
+    meaning = f"{match.words} in {duration(seconds)}: {rate:g} requests a second"
     notes.text.assume(meaning)
-    _target(notes, found, "requests_per_s", rate, meaning)
+    _target(notes, match, "requests_per_s", rate, meaning)
 
 
-def _calls(notes: Notes, found: Match, _: str) -> None:
+def _calls(notes: Notes, match: Match, _: str) -> None:
     """What is done so often, each time with so many requests."""
-    if found.value.kind == "documents" and not found.value.noun.startswith("prompt"):
+    if match.value.kind == "documents" and not match.value.noun.startswith("prompt"):
         return  # what a request reads
     counted = notes.text.within("{documents/time|jobs/time|runs/time|documents|other/time}")
-    counted = [one for one in counted if not found.start <= one.start < found.end]
+    counted = [one for one in counted if not match.start <= one.start < match.end]
     # What is named: "12 calls per case, 3,000 cases a day".
     nouns = [one.value.unit if one.value.kind == "other/time" else one.value.noun for one in counted]
-    named = [one for one, noun in zip(counted, nouns, strict=True) if noun[:4] in found.words.lower()]
+    named = [one for one, noun in zip(counted, nouns, strict=True) if noun[:4] in match.words.lower()]
     often = next(iter(named or (one for one in counted if one.value.kind != "other/time")), None)
     if often is not None:
-        low, high = (one * found.quantities()[-1].high for one in (often.value.low, often.value.high))
+        low, high = (one * match.quantities()[-1].high for one in (often.value.low, often.value.high))
         kind = f"requests{'/time' if '/time' in often.value.kind else ''}"
         notes.text.put_at(often, replace(often.value, kind=kind, unit="requests", low=low, high=high))
-        notes.text.record(found, "requests of each")
+        notes.text.record(match, "requests of each")
 
 
 def _people(notes: Notes, found: Match, _: str) -> None:
@@ -508,10 +508,10 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     _target(notes, found, key, round(amount.high), f"{grouped(round(amount.high))} {GRAMMAR['called'][key]}")
 
 
-def _users(notes: Notes, found: Match, key: str) -> None:
+def _users(notes: Notes, match: Match, key: str) -> None:
     """People by whatever they are called: for 300 notaries."""
-    if notes.work["task"] == "serving" and not notes.has_target and found.value.high > 1:
-        _target(notes, found, key, round(found.value.high), f"{grouped(found.value.high)} {GRAMMAR['called'][key]}")
+    if notes.work["task"] == "serving" and not notes.has_target and match.value.high > 1:
+        _target(notes, match, key, round(match.value.high), f"{grouped(match.value.high)} {GRAMMAR['called'][key]}")
 
 
 def _read_roles(notes: Notes) -> None:
@@ -550,98 +550,98 @@ def _read_roles(notes: Notes) -> None:
             notes.choose("layout", whole, said, labels)
 
 
-def _length(notes: Notes, found: Match, key: str, amount: Amount) -> None:
+def _length(notes: Notes, match: Match, key: str, amount: Amount) -> None:
     """Tokens of a request; "up to 128k" are those of few, a mean above that of the use is a quarter of them."""
     way, bound = key.partition("put")[0], rule(r"<AT_MOST>")
     use = USES.get(notes.work.get("use", ""))
-    start = next((at for at, one in notes.text.places() if one is amount), found.start)
+    start = next((at for at, one in notes.text.places() if one is amount), match.start)
     if use is None or not bound.search(notes.text.unblanked, max(0, start - 20), start):
-        notes.set(f"w.{key}", amount.length, found, f"{tokens_text(amount.length)} {way}")
+        notes.set(f"w.{key}", amount.length, match, f"{tokens_text(amount.length)} {way}")
         return
     usual = use.input_tokens if way == "in" else use.output_tokens
     mean = round(min(max(usual, amount.length / _MOST_TAIL), amount.length))
-    notes.set(f"w.{key}", mean, found, f"mean of {tokens_text(mean)} {way}")
+    notes.set(f"w.{key}", mean, match, f"mean of {tokens_text(mean)} {way}")
     notes.work[f"{key}_p95"] = amount.length
-    notes.text.assume(f"{found.words}: of 95 % of the requests, {grouped(mean)} tokens on average")
+    notes.text.assume(f"{match.words}: of 95 % of the requests, {grouped(mean)} tokens on average")
 
 
-def _total(notes: Notes, found: Match, _: str) -> None:
+def _total(notes: Notes, match: Match, _: str) -> None:
     missing = [key for key in _LENGTHS if key not in notes.work]
-    is_of_all = found.value.high > _MOST_OF_ONE
+    is_of_all = match.value.high > _MOST_OF_ONE
     if is_of_all and notes.work["task"] == "generation" and not notes.has_target and (period := notes.period()):
-        rate = float(f"{found.value.high / parse(SECONDS, period[0]):.4g}")
+        rate = float(f"{match.value.high / parse(SECONDS, period[0]):.4g}")
         notes.text.record(period[1], f"within {period[0]}")
-        _target(notes, found, "tokens_per_s", rate, f"{rate:g} output tokens a second")
+        _target(notes, match, "tokens_per_s", rate, f"{rate:g} output tokens a second")
     elif is_of_all:
-        notes.ask_place(found, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
+        notes.ask_place(match, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
     elif not missing:
-        notes.leave(found)  # of a part of what goes in
+        notes.leave(match)  # of a part of what goes in
     else:
         if len(missing) > 1:
-            notes.text.assume(f"{found.words}: of what goes in")
-        _length(notes, found, missing[0], found.value)
+            notes.text.assume(f"{match.words}: of what goes in")
+        _length(notes, match, missing[0], match.value)
 
 
-def _pages(notes: Notes, found: Match, _: str) -> None:
+def _pages(notes: Notes, match: Match, _: str) -> None:
     """Texts of so many pages: the tokens of what goes in."""
-    pages = found.value.high * found.value.per_s
+    pages = match.value.high * match.value.per_s
     notes.text.assume(f"a page: {_TOKENS_OF_PAGE} tokens")
-    notes.set("w.input_tokens", round(pages * _TOKENS_OF_PAGE), found, f"{pages:g} pages in")
+    notes.set("w.input_tokens", round(pages * _TOKENS_OF_PAGE), match, f"{pages:g} pages in")
 
 
-def _lengths(notes: Notes, found: Match, _: str) -> None:
+def _lengths(notes: Notes, match: Match, _: str) -> None:
     """8k/1k: tokens in, then out."""
-    first, second = (found.quantities() * 2)[:2]
+    first, second = (match.quantities() * 2)[:2]
     notes.work |= {"input_tokens": first.length, "output_tokens": second.length}
-    notes.text.record(found, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
+    notes.text.record(match, f"{tokens_text(first.length)} in and {tokens_text(second.length)} out")
 
 
-def _latency(notes: Notes, found: Match, name: str) -> None:
+def _latency(notes: Notes, match: Match, name: str) -> None:
     """A time to the first or to each later token; twenty tokens a second for each user are 50 ms a token."""
-    key, amount = name.split()[0], found.quantities()[-1]
+    key, amount = name.split()[0], match.quantities()[-1]
     if notes.work.get("use") == EMBEDDING:
-        notes.ask_place(found, "embeddings are sized by their number in a time")
+        notes.ask_place(match, "embeddings are sized by their number in a time")
         return
     if amount.kind.startswith("tokens"):
         seconds = 1 / amount.high
     else:
-        amount = found.quantities("time", "latency", "time/token", "latency/token")[-1]
+        amount = match.quantities("time", "latency", "time/token", "latency/token")[-1]
         seconds = amount.low * amount.per_s * _SECONDS.get(amount.unit, 1.0)
     what = "to the first token" if key == "first_token_s" else "for each later token"
     written = f"{written_number(round(seconds * 1e3, 3))} ms"
-    notes.set(f"w.{key}", written, found, f"at most {duration(seconds)} {what}")
+    notes.set(f"w.{key}", written, match, f"at most {duration(seconds)} {what}")
 
 
-def _active(notes: Notes, found: Match, _: str) -> None:
+def _active(notes: Notes, match: Match, _: str) -> None:
     """A share of the users: those who ask, read and ask again at the same time."""
-    target, people = notes.work.get("target", {}), found.quantities("people")
-    start = notes.text.span(found.start, found.end)[0]
-    before = [one.high for one in notes.text.amounts if one.kind == "people" and one.end <= start]
+    target, people = notes.work.get("target", {}), match.quantities("people")
+    start = notes.text.span(match.start, match.end)[0]
+    before = [amount.high for amount in notes.text.amounts if amount.kind == "people" and amount.end <= start]
     users = people[0].high if people else before[-1] if before else target.get("users")  # the nearest are meant
-    is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", found.words) is not None
+    is_bare = re.fullmatch(r"[\d., %]+|\w+ per ?cent", match.words) is not None
     if users is None or is_bare or (people and target) or {"concurrent_requests", "active_users"} & target.keys():
         return
-    active = max(1, round(users * found.quantities("percent")[0].high / 100))
+    active = max(1, round(users * match.quantities("percent")[0].high / 100))
     notes.work.pop("target", None)
-    notes.aim(found, "active_users", active, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
+    notes.aim(match, "active_users", active, f"{grouped(active)} {GRAMMAR['called']['active_users']}")
 
 
-def _engine(notes: Notes, found: Match, key: str) -> None:
-    names = {name.casefold() for name in found.ids("software")}
+def _engine(notes: Notes, match: Match, key: str) -> None:
+    names = {name.casefold() for name in match.ids("software")}
     for stack in notes.catalog.stacks.values():
         if stack.serves_language and {stack.framework.casefold(), *map(str.casefold, stack.aliases)} & names:
-            notes.set(f"w.{key}", stack.id, found, f"served by {stack.name}")
+            notes.set(f"w.{key}", stack.id, match, f"served by {stack.name}")
             return
 
 
-def _adapters(notes: Notes, found: Match, key: str) -> None:
+def _adapters(notes: Notes, match: Match, key: str) -> None:
     """Adapters that requests choose among; one alone is merged into the weights of its base."""
-    counts = found.quantities("n")
+    counts = match.quantities("n")
     number = round(counts[0].high) if counts else 1
     if number > 1:
-        notes.set(f"w.{key}", number, found, f"{grouped(number)} adapters (LoRA) on one copy of the model")
+        notes.set(f"w.{key}", number, match, f"{grouped(number)} adapters (LoRA) on one copy of the model")
     else:
-        notes.text.record(found, "one adapter, merged into the weights of the model")
+        notes.text.record(match, "one adapter, merged into the weights of the model")
 
 
 _TAKES = taken_by(_active, _adapters, _calls, _engine, _lengths, _pages, _people, _rate, _texts, _total, _users)

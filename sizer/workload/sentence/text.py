@@ -45,7 +45,7 @@ def normal(text: str) -> str:
     """Text on one line with plain spaces, hyphens and apostrophes, without control characters."""
     text = _joined(text) if "\n" in text.strip() else text
     for said in reversed(list(rule("<SAID_TWICE>").finditer(text))):  # 5,000 (five thousand), Four (4)
-        digits = [one for one in said.groups() if one[0].isdigit()]
+        digits = [group for group in said.groups() if group[0].isdigit()]
         text = f"{text[: said.start()]}{digits[0] if len(digits) == 1 else said[0]}{text[said.end() :]}"
     plain = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", text)).translate(_SIGNS)
     plain = _TIMES_AFTER.sub(r" x \1", _PIECES.sub(" ", plain))
@@ -94,11 +94,11 @@ class Match:
 
     def quantities(self, *kinds: str) -> list[Amount]:
         """Quantities in it, of some kinds or of any."""
-        return [one for one in self.things if isinstance(one, Amount) and (not kinds or one.kind in kinds)]
+        return [thing for thing in self.things if isinstance(thing, Amount) and (not kinds or thing.kind in kinds)]
 
     def names(self, *kinds: str) -> list[Name]:
         """Names in it of some kinds."""
-        return [one for one in self.things if isinstance(one, Name) and one.kind in kinds]
+        return [thing for thing in self.things if isinstance(thing, Name) and thing.kind in kinds]
 
     def ids(self, *kinds: str) -> list[str]:
         """Items that its names of some kinds may mean."""
@@ -142,24 +142,24 @@ class SentenceText:
         else:
             new = replace(new, start=old.start, end=old.end)
         at = next(place for place, thing in self._at.items() if thing is old)
-        self.things = [new if one is old else one for one in self.things]
+        self.things = [new if thing is old else thing for thing in self.things]
         self._at[at] = new
 
-    def put_at(self, found: Match, new: Thing) -> None:
+    def put_at(self, match: Match, new: Thing) -> None:
         """Take a value or name in the place of the words of a match."""
-        low, high = self.span(found.start, found.end)
-        for at in range(found.start, found.end):
+        low, high = self.span(match.start, match.end)
+        for at in range(match.start, match.end):
             self._at.pop(at, None)
-        last = found.end - 1
+        last = match.end - 1
         self._at[last] = new = replace(new, start=low, end=high)
         self._places[last] = (low, high)
-        self.things = [*(one for one in self.things if one not in found.things), new]
-        self.shape = self.shape[: found.start] + READ * (last - found.start) + sign(new.kind) + self.shape[found.end :]
+        self.things = [*(thing for thing in self.things if thing not in match.things), new]
+        self.shape = self.shape[: match.start] + READ * (last - match.start) + sign(new.kind) + self.shape[match.end :]
 
-    def set_aside(self, found: Match, meaning: str) -> None:
+    def set_aside(self, match: Match, meaning: str) -> None:
         """Take the words of a match as read, and nothing in them as wished."""
-        self.things = [one for one in self.things if one not in found.things]
-        self.record(found, meaning)
+        self.things = [thing for thing in self.things if thing not in match.things]
+        self.record(match, meaning)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Places in the sentence of some signs."""
@@ -189,15 +189,15 @@ class SentenceText:
         low, high = self.span(start, end)
         return Match(match, things, start, end, self.sentence[low:high].strip())
 
-    def part(self, found: Match, start: int, end: int) -> Match:
+    def part(self, match: Match, start: int, end: int) -> Match:
         """The same match with another place: a part of it, or with more words."""
         low, high = self.span(start, end)
-        return replace(found, start=start, end=end, words=self.sentence[low:high].strip())
+        return replace(match, start=start, end=end, words=self.sentence[low:high].strip())
 
     @property
     def amounts(self) -> list[Amount]:
         """Its quantities."""
-        return [one for one in self.things if isinstance(one, Amount)]
+        return [thing for thing in self.things if isinstance(thing, Amount)]
 
     def places(self) -> Iterator[tuple[int, Any]]:
         """Names and quantities with their places among the signs."""
@@ -207,9 +207,9 @@ class SentenceText:
         """What stands before a place in the same clause and is not read yet."""
         return re.split(r"[.;:!?,]", self.shape[max(0, at - size) : at])[-1]
 
-    def is_after(self, found: Match, source: str) -> bool:
+    def is_after(self, match: Match, source: str) -> bool:
         """Whether some words stand before a match, in its clause and not read yet."""
-        return rule(source).search(self.before(found.start)) is not None
+        return rule(source).search(self.before(match.start)) is not None
 
     def after(self, at: int, size: int = 60) -> str:
         """What stands after a place and is not read yet."""
@@ -225,9 +225,9 @@ class SentenceText:
         """Blank out some signs."""
         self.shape = self.shape[:start] + READ * (end - start) + self.shape[end:]
 
-    def record(self, found: Match, meaning: str, start: int | None = None, end: int | None = None) -> None:
+    def record(self, match: Match, meaning: str, start: int | None = None, end: int | None = None) -> None:
         """Take the words of a match as read."""
-        start, end = found.start if start is None else start, found.end if end is None else end
+        start, end = match.start if start is None else start, match.end if end is None else end
         while start < end and self.shape[start] == " ":
             start += 1
         while end > start and _TRAILING.match(self.shape[end - 1]):
