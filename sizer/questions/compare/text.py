@@ -368,7 +368,7 @@ def _money(amount: Fraction) -> Decimal:
 def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], since: Differences, caused: AnswerDifference) -> str:
     """What two sides say otherwise, and which input caused it.
 
-    ``found``: of their requests and the answers they carry. ``caused``: of their requests, both sized now.
+    ``since``: of their requests and the answers they carry. ``caused``: of their requests, both sized now.
     """
     blocks = ["\n".join(_heading(name, side) for name, side in zip(SIDES, sides, strict=True))]
     snapshots = (sides[0].snapshot, sides[1].snapshot)

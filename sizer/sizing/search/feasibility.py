@@ -616,7 +616,7 @@ def _evaluate_block(
     after: Sequence[AfterLoss],
     is_late: Bools,
 ) -> None:
-    """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
+    """Storage, mounts and network of some classes, and what their designs reach; written to ``classes``."""
     sizes, cols, units = first.space.sizes[None, :], alike.class_cols.take(block), alike.class_units.take(block)
     targets = servers.targets.on(alike.kind_of[block], cols)
     wanted = targets.nodes
