@@ -250,7 +250,7 @@ def _reads(model: WorkloadOnDesign) -> list[Row]:
     hits = float(model.run.comp.hit_fraction[0])
     return [
         input_row("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
-        input_row("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
+        input_row("h, share of the reads that memory serves", number(round(hits, 6)), note="cache model, after the first epoch"),
     ]
 
 
