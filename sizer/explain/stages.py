@@ -247,10 +247,10 @@ def _rate(value: float) -> str:
 
 def _reads(model: WorkloadOnDesign) -> list[Row]:
     """Bytes of a sample and the share of the reads that memory serves."""
-    hits = float(model.run.comp.hit_fraction[0])
+    hits = round(float(model.run.comp.hit_fraction[0]), 6)
     return [
         input_row("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
-        input_row("h, share of the reads that memory serves", number(round(hits, 6)), note="cache model, after the first epoch"),
+        input_row("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
     ]
 
 
