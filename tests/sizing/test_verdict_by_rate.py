@@ -40,6 +40,7 @@ def work(kind: str | None, *measured_on: str) -> Any:
         own_kind=kind if dnn is None else dnn.kind,
         mlperf="" if dnn is None else dnn.mlperf,
         is_laid_out=False,
+        serving=None,
         request=SimpleNamespace(measured=rates),
     )
 
