@@ -151,8 +151,11 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
         name = f"Storage back end, {key.side}" if key.side else "Storage back end"
         return _Draft(name, PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), is_tagged=False, is_routed=False, ends=ends)
     if key.network is NetworkRole.IN_BAND:
-        bonded = {device: " + ".join(port for name, port in ends if name == device) for device, _ in ends}
-        return _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, list(bonded.items()))
+        ports_of: dict[str, list[str]] = {}
+        for device, port in ends:
+            ports_of.setdefault(device, []).append(port)
+        bonds = [(device, " + ".join(ports)) for device, ports in ports_of.items()]
+        return _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, bonds)
     if key.network is NetworkRole.STORAGE:
         name, purpose = "Storage front end", PlanNote(PlanNoteKind.SUBNET_FILES)
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
