@@ -1,7 +1,6 @@
 """The design that answers a request, without the analyses that documents add: what a batch asks for."""
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -26,9 +25,9 @@ from sizer.workload.request import SizingRequest
 
 # Sizes of a first look at many platforms, which tells of each what no design of it costs less than; fewer designs than
 # these are searched at once. Then those that cost at most so many times what servers and storage of the cheapest of
-# the first look do are searched, and so many times more.
+# the first look do are searched, and where these settle nothing, as many more as do, or so many times more.
 _SIZES, _FEW_DESIGNS = 2 ** np.arange(8), 8192
-_FACTORS = (1.75, 6.0)
+_MARGIN, _MOST = 1.75, 8.0
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,13 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
         bought = planned.designs[0]
         return BestDesign(bought, needs_cluster=bought.n_hosts > 1)
     if (look := FirstLook.of(request, catalog, calibration)) is not None:
-        for beyond in look.beyond:
-            with suppress(UnsettledError):
-                counts = look.search(beyond, catalog, calibration)
+        beyond = _MARGIN * look.likely
+        while beyond < _MOST * look.likely:
+            counts = look.search(beyond, catalog, calibration)
+            try:
                 return _best(Ranking(counts, beyond=beyond), counts, look.counts)
+            except UnsettledError as unsettled:
+                beyond = unsettled.least * (1 + 1e-9) if unsettled.least > beyond else _MARGIN * beyond
     counts = search(request, catalog, calibration)
     ranking = Ranking(counts)
     if ranking.first(1):
@@ -94,7 +96,7 @@ class FirstLook:
     """All platforms of a request that money orders, at a few sizes; and what no design of each costs less than."""
 
     counts: PartCounts
-    beyond: tuple[float, ...]  # keys of the ranking up to which designs are searched, one after the other
+    likely: float  # least key of what was looked at; inf where none of it could be built
     least: Floats  # (platforms,) key that no design is below
     server: Floats  # (platforms,) what one more server adds to it
 
@@ -126,8 +128,7 @@ class FirstLook:
             least = main.bounds(fewest, evaluated.class_least_nodes[:, None])[:, 0] / rate
             least = np.where(could, least, np.inf)
             server = np.maximum(main.server, 1.0) / rate
-        likely = float(keys.min())
-        return cls(counts, tuple(factor * likely for factor in _FACTORS if likely < np.inf), least, server)
+        return cls(counts, float(keys.min()), least, server)
 
     def search(self, beyond: float, catalog: Catalog, calibration: Calibration) -> PartCounts:
         """All designs that may come before a key, and others of their platforms; what is there is looked at, too."""

@@ -431,7 +431,14 @@ def _changes_of(counts: PartCounts, row: int) -> tuple[bool, bool]:
 
 
 class UnsettledError(Exception):
-    """The designs looked at do not settle what is asked: another one could come before."""
+    """The designs looked at do not settle what is asked: another one could come before.
+
+    ``least``: key up to which more must be looked at, as far as is known.
+    """
+
+    def __init__(self, least: float) -> None:
+        self.least = least
+        super().__init__(least)
 
 
 class Ranking:
@@ -519,7 +526,7 @@ class Ranking:
                 self._found.append(row)
             yield self._found[place]
         if self._beyond < math.inf:
-            raise UnsettledError
+            raise UnsettledError(self._beyond)
 
 
 class _Order:
@@ -584,7 +591,7 @@ class _Order:
                 tied = None
                 yield _NO_MORE_TIED
             if row == _BEYOND:
-                raise UnsettledError
+                raise UnsettledError(key[_COST_PLACE] if tied is None else tied[_COST_PLACE])
             if platforms[index].key in found:
                 continue
             if row >= 0:
