@@ -29,20 +29,22 @@ from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in, value_of
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
-from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, dates_in, normal
+from sizer.workload.sentence.text import READ, Match, Name, Phrase, SentenceText, Thing, dates_in, normal
 from sizer.workload.table import DEFAULT_DATASET
 
 MAX_CHARACTERS = 2_000
 # In which something is assumed that leads to something else to be assumed.
 _MOST_ROUNDS = 6
 
-_PARTS = ("gpu", "server", "storage", "maker", "fabric")
+_NAMED = ("gpu", "server", "storage", "fabric", "dnn")
+_BARE = ("n", "percent", "jobs", "years", "year", "other/time")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
 _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _Told = tuple[list[Thing], bool, set[str]]  # networks of a part of a text, whether it states a target, its verbs
+_GUESSES = {"target", "network", "job"}  # what is assumed may be what a number tells that nobody read
 _ARTICLES = ("one", "single", "a", "une", "un")
 
 
@@ -57,11 +59,13 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     edits: list[Edit] = [*names_of(catalog).misspelt(plain)]
     assumed = [Phrase("", f"{plain[low:high]}: no such word is known; read as {name}") for low, high, name in edits]
+    guessed = set[str]()
     for left in range(_MOST_ROUNDS, -1, -1):
         text, places = _edited(plain, edits)
         reading = _read_once(text, catalog)
         taken = assumed_of(reading.questions) if left else ()
         assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
+        guessed |= {one.about for one in taken}
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
             # What is answered about words that were assumed takes their place.
@@ -74,7 +78,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         start, end = places[one.start][0], places[one.end - 1][1]
         if plain[start:end].strip():
             told.append(replace(one, words=plain[start:end], start=start, end=end))
-    return replace(reading, sentence=plain, phrases=(*told, *assumed))
+    asked = tuple(one for one in reading.questions if one.key != "residue of a guess" or guessed & _GUESSES)
+    return replace(reading, sentence=plain, phrases=(*told, *assumed), questions=asked)
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -138,8 +143,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _second_job(plain, notes.second_job, catalog, things, is_part)
-    _ask_places(notes)
-    _ask_denials(notes)
+    _ask_residue(notes)
     request = _request(notes)
     return Reading(whole, request, tuple(notes.text.phrases), tuple(notes.questions), _unread(notes))
 
@@ -382,40 +386,51 @@ def _read(notes: Notes) -> None:
     rules.assume_exchange_rate(notes)
 
 
-def _ask_places(notes: Notes) -> None:
-    """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
-    text, places = notes.text, GRAMMAR["places"]
-    kinds = {amount.kind for amount in text.amounts} - {"n", "percent", "years"}
-    kinds = {kind for kind in kinds if not kind.startswith("other/")} - ({"people"} if notes.has_target else set())
-    has_network = notes.dnns or notes.own_model or notes.own_network
+def _ask_residue(notes: Notes) -> None:
+    """Ask about what nobody read and what may bear on the load, the target, the size of the work or the equipment.
+
+    These are quantities with a unit, numbers that stand for what was counted before them, names of equipment and
+    networks, and words that turn what stands beside them: negations, comparisons, what others say. A number of
+    something else ("three shifts") bears on a guess alone.
+    """
+    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int], tuple[str, list[str]]]()
+    if not (notes.dnns or notes.own_model or notes.own_network):
+        return
     said = Counter((amount.kind, amount.high) for amount in text.amounts)
-    for found in text.each(r"[\ue000-\uf8ff]") if has_network and kinds else ():
-        if not found.quantities(*kinds):
-            continue
-        # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
-        at, value = found.things[0].start, found.value
-        if said[value.kind, value.high] > 1:
-            text.record(found, "said again")
-            continue
-        whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
-        if any(phrase.words and whole.start() <= phrase.start < whole.end() for phrase in text.phrases):
-            is_deadline = value.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
-            key = "place needed" if is_deadline or value.kind in places["needed"].split() else "place"
-            notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
+    for found in text.each(r"[\ue000-\uf8ff]|<TURNS>"):
+        thing = found.things[0] if found.things else None
+        if isinstance(thing, Amount) and thing.kind not in _BARE:
+            is_deadline = thing.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
+            if said[thing.kind, thing.high] > 1:
+                text.record(found, "said again")
+            elif thing.kind != "people" or not notes.has_target:
+                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "residue"
+                notes.ask_place(found, places.get(thing.kind, GRAMMAR["residue"]["unit"]), key)
+        elif kind := _bearing(notes, found, thing):
+            clause = clause_of(text.unblanked, found.start, found.end)
+            asked.setdefault(clause, (kind, []))[1].append(found.words)
+    for (low, high), (kind, words) in asked.items():
+        start, end = text.span(low, high)
+        reason = GRAMMAR["residue"][kind].format(words=" ... ".join(words))
+        answer = notes.change("Size without it", start, end, "")
+        key = "residue of a guess" if kind == "count" else "residue"
+        notes.questions.append(Question(key, text.sentence[start:end].strip(), reason, answers=(answer,)))
 
 
-def _ask_denials(notes: Notes) -> None:
-    """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
+def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
+    """How a bare number, a name or a word that nobody read may bear on the answer; "" where it does not."""
     text = notes.text
-    for found in text.each(r"<DENIALS>"):
-        low, high = clause_of(text.unblanked, found.start, found.end)
-        named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
-        if named:
-            part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
-            allowed = notes.change(f"{part} allowed", *text.span(found.start, found.end), "")
-            answers = (allowed, notes.change(f"no {part}", start, end, f" no {part}"))
-            words = text.sentence[start:end].strip()
-            notes.questions.append(Question("layout", words, "excluded, or allowed", answers=answers))
+    if isinstance(thing, Amount):
+        if rule(r"<NO_COUNT>$").search(text.unblanked, max(0, found.start - 30), found.start):
+            return ""
+        if found.words.lower() in _ARTICLES or rule(r"<NO_COUNT_AFTER>").match(text.unblanked, found.end):
+            return ""
+        return "count" if rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end) else "number"
+    low, high = clause_of(text.unblanked, found.start, found.end)
+    if thing is not None:
+        return "name" if thing.kind in _NAMED and thing not in notes.gone else ""
+    is_near = READ in text.shape[low:high] or any(low <= at < high for at, _ in text.places())
+    return "turn" if is_near else ""
 
 
 def _request(notes: Notes) -> dict[str, Any]:
