@@ -37,7 +37,8 @@ MAX_CHARACTERS = 2_000
 _MOST_ROUNDS = 6
 
 _NAMED = ("gpu", "server", "storage", "fabric", "dnn")
-_BARE = ("n", "percent", "jobs", "years", "year", "other/time")
+_BARE = ("n", "percent", "jobs", "other/time")
+_NO_LOAD = ("years", "year", "volts", "amps")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
 _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
@@ -399,6 +400,8 @@ def _ask_residue(notes: Notes) -> None:
     said = Counter((amount.kind, amount.high) for amount in text.amounts)
     for found in text.each(r"[\ue000-\uf8ff]|<TURNS>"):
         thing = found.things[0] if found.things else None
+        if isinstance(thing, Amount) and thing.kind in _NO_LOAD:
+            continue
         if isinstance(thing, Amount) and thing.kind not in _BARE:
             is_deadline = thing.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
             if said[thing.kind, thing.high] > 1:
@@ -425,12 +428,14 @@ def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
             return ""
         if found.words.lower() in _ARTICLES or rule(r"<NO_COUNT_AFTER>").match(text.unblanked, found.end):
             return ""
-        return "count" if rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end) else "number"
-    low, high = clause_of(text.unblanked, found.start, found.end)
+        counts = thing.kind != "percent" and rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end)
+        return "count" if counts else "number"
     if thing is not None:
         return "name" if thing.kind in _NAMED and thing not in notes.gone else ""
-    is_near = READ in text.shape[low:high] or any(low <= at < high for at, _ in text.places())
-    return "turn" if is_near else ""
+    low, high = clause_of(text.unblanked, found.start, found.end)
+    parts = [one for at, one in text.places() if low <= at < high]
+    is_near = bool(parts or READ in text.shape[low:high]) and not (parts and notes.gone.issuperset(parts))
+    return "turn" if is_near or rule(r"<DIRECTS>").match(text.shape, found.start) else ""
 
 
 def _request(notes: Notes) -> dict[str, Any]:
