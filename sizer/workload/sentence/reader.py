@@ -46,6 +46,7 @@ _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _Told = tuple[list[Thing], bool, set[str]]  # networks of a part of a text, whether it states a target, its verbs
 _GUESSES = {"target", "network", "job"}  # what is assumed may be what a number tells that nobody read
+_MOST_UNREAD = 3  # words of a sentence whose network is a guess
 _ARTICLES = ("one", "single", "a", "une", "un")
 
 
@@ -79,8 +80,20 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         start, end = places[one.start][0], places[one.end - 1][1]
         if plain[start:end].strip():
             told.append(replace(one, words=plain[start:end], start=start, end=end))
-    asked = tuple(one for one in reading.questions if one.key != "residue of a guess" or guessed & _GUESSES)
-    return replace(reading, sentence=plain, phrases=(*told, *assumed), questions=asked)
+    reading = replace(reading, sentence=plain, phrases=(*told, *assumed))
+    return replace(reading, questions=_beside_guesses(reading, guessed))
+
+
+def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]:
+    """What is asked of a sentence of which some things were guessed, which what was not understood may tell."""
+    if not guessed & _GUESSES:
+        return tuple(one for one in reading.questions if one.key != "residue of a guess")
+    unsure = [phrase.words for phrase in reading.phrases if phrase.words and phrase.meaning in GRAMMAR["asides"]]
+    if "network" in guessed and len(reading.unread) > _MOST_UNREAD:
+        unsure = list(reading.unread)
+    if reading.questions or not unsure:
+        return reading.questions
+    return (Question("residue", "; ".join(unsure), GRAMMAR["residue"]["guess"]),)
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -432,6 +445,8 @@ def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
         return "count" if counts else "number"
     if thing is not None:
         return "name" if thing.kind in _NAMED and thing not in notes.gone else ""
+    if found["when"]:
+        return "count"  # "one working day"
     low, high = clause_of(text.unblanked, found.start, found.end)
     parts = [one for at, one in text.places() if low <= at < high]
     is_near = bool(parts or READ in text.shape[low:high]) and not (parts and notes.gone.issuperset(parts))
