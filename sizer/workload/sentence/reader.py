@@ -87,13 +87,13 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
 def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]:
     """What is asked of a sentence of which some things were guessed, which what was not understood may tell."""
     if not guessed & _GUESSES:
-        return tuple(one for one in reading.questions if one.key != "residue of a guess")
+        return tuple(one for one in reading.questions if one.key != "place of a guess")
     unsure = [phrase.words for phrase in reading.phrases if phrase.words and phrase.meaning in GRAMMAR["asides"]]
     if "network" in guessed and len(reading.unread) > _MOST_UNREAD:
         unsure = list(reading.unread)
     if reading.questions or not unsure:
         return reading.questions
-    return (Question("residue", "; ".join(unsure), GRAMMAR["residue"]["guess"]),)
+    return (Question("place unread", "; ".join(unsure), GRAMMAR["unread"]["guess"]),)
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -157,7 +157,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _second_job(plain, notes.second_job, catalog, things, is_part)
-    _ask_residue(notes)
+    _ask_unread(notes)
     request = _request(notes)
     return Reading(whole, request, tuple(notes.text.phrases), tuple(notes.questions), _unread(notes))
 
@@ -400,14 +400,14 @@ def _read(notes: Notes) -> None:
     rules.assume_exchange_rate(notes)
 
 
-def _ask_residue(notes: Notes) -> None:
+def _ask_unread(notes: Notes) -> None:
     """Ask about what nobody read and what may bear on the load, the target, the size of the work or the equipment.
 
     These are quantities with a unit, numbers that stand for what was counted before them, names of equipment and
     networks, and words that turn what stands beside them: negations, comparisons, what others say. A number of
     something else ("three shifts") bears on a guess alone.
     """
-    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int], tuple[str, list[str]]]()
+    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int, str], list[Match]]()
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     said = Counter((amount.kind, amount.high) for amount in text.amounts)
@@ -420,17 +420,20 @@ def _ask_residue(notes: Notes) -> None:
             if said[thing.kind, thing.high] > 1:
                 text.record(found, "said again")
             elif thing.kind != "people" or not notes.has_target:
-                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "residue"
-                notes.ask_place(found, places.get(thing.kind, GRAMMAR["residue"]["unit"]), key)
+                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "place unread"
+                notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]), key)
         elif kind := _bearing(notes, found, thing):
-            clause = clause_of(text.unblanked, found.start, found.end)
-            asked.setdefault(clause, (kind, []))[1].append(found.words)
-    for (low, high), (kind, words) in asked.items():
-        start, end = text.span(low, high)
-        reason = GRAMMAR["residue"][kind].format(words=" ... ".join(words))
-        answer = notes.change("Size without it", start, end, "")
-        key = "residue of a guess" if kind == "count" else "residue"
-        notes.questions.append(Question(key, text.sentence[start:end].strip(), reason, answers=(answer,)))
+            asked.setdefault((*clause_of(text.unblanked, found.start, found.end), kind), []).append(found)
+    for (low, high, kind), every in asked.items():
+        reason = GRAMMAR["unread"][kind].format(words=" ... ".join(one.words for one in every))
+        clause, spans = text.span(low, high), [text.span(one.start, one.end) for one in every]
+        names_work = any(one.kind in ("dnn", "parameters") for at, one in text.places() if low <= at < high)
+        edits = tuple((*span, "") for span in (spans if names_work else [clause]))
+        # Without a word that turns the others they would say the opposite.
+        is_apart = kind != "turn" or not names_work
+        answers = (Answer("Size without it", notes.edited(edits), edits),) if is_apart else ()
+        key = "place of a guess" if kind == "count" else "place unread"
+        notes.questions.append(Question(key, text.sentence[slice(*clause)].strip(), reason, answers=answers))
 
 
 def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
