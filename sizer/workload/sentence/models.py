@@ -489,6 +489,8 @@ def is_sized(notes: Notes) -> bool:
         notes.work |= {"task": kind.sized, **({"use": kind.use} if kind.use else {})}
         notes.means_language = True
         return True
+    if clause is None and kind.is_asked and dnns and notes.text.find(r"{people}"):
+        return True  # the team has them beside the training
     if clause is None and kind.is_asked:
         key, answer = "notebooks", notes.answer("ResNet-50 training")
         if dnns or trains_in(sentence):

@@ -483,8 +483,9 @@ def read_team(notes: Notes) -> None:
     if found is None or not 1 <= found.value.high <= 100_000:
         return
     is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
-    shares = rule(r"<SHARES>").search(sentence) is not None
-    trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(sentence)
+    notebooks = rule(r"<NOTEBOOKS>").search(sentence) if notes.dnns else None
+    shares = notebooks is not None or rule(r"<SHARES>").search(sentence) is not None
+    trains = notebooks or rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(sentence)
     is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) or not (trains or notes.dnns)
     if is_other or (found.value.high > MOST_WHO_TRAIN and not (shares and trains)):
         notes.leave(found)  # an office that trains nothing
@@ -494,6 +495,11 @@ def read_team(notes: Notes) -> None:
         notes.text.record(found, "who train")
         return
     job: dict[str, Any] = {"name": "Training job"}
+    if notebooks is not None:
+        job = {"name": "Notebook", "kind": "notebook", "sessions_per_gpu": 4}
+        notes.text.assume("4 notebooks share a GPU")
+        for words in notes.text.each(r"<NOTEBOOKS>"):
+            notes.text.record(words, "jobs of the team")
     team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
     notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(notes, found.value)}")
