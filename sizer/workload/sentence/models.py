@@ -489,14 +489,11 @@ def is_sized(notes: Notes) -> bool:
         notes.work |= {"task": kind.sized, **({"use": kind.use} if kind.use else {})}
         notes.means_language = True
         return True
-    if clause is None and kind.is_asked and dnns and notes.text.find(r"{people}"):
-        return True  # the team has them beside the training
     if clause is None and kind.is_asked:
-        key, answer = "notebooks", notes.answer("ResNet-50 training")
-        if dnns or trains_in(sentence):
-            key, answer = "task beside", notes.change("the training alone", told_kind.start, told_kind.end, "")
-        notes.questions.append(Question(key, words, kind.refusal, answers=(answer,)))
-        notes.text.mark_words(told_kind.start, told_kind.end)
+        if not (dnns or trains_in(sentence)):  # else the team has them beside the training
+            answers = (notes.answer("ResNet-50 training"),)
+            notes.questions.append(Question("notebooks", words, kind.refusal, answers=answers))
+            notes.text.mark_words(told_kind.start, told_kind.end)
         return True
     if clause is not None and (networks != "unknown" or kind.sized):
         notes.second_job = told_kind

@@ -298,16 +298,6 @@ def _limit_of_servers(notes: Notes, match: Match, _: str) -> None:
         state(notes, match, "servers")
 
 
-def _feed(notes: Notes, match: Match, _: str) -> None:
-    """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
-    amps, volts = match.quantities("amps")[0].high, match.quantities("volts")[0].high
-    phases = 3**0.5 if volts >= 380 else 1.0
-    watts = float(f"{phases * math.prod((amps, volts, *(quantity.high for quantity in match.quantities('n')))):.4g}")
-    kind = "watts/rack" if match["rack"] else "watts"
-    notes.text.assume(f"{match.words}: {watts / 1e3:.3g} kW at a power factor of 1")
-    notes.text.put_at(match, Amount(kind, 0, 0, watts, watts, "W", "watts"))
-
-
 def _recordings(notes: Notes, match: Match, _: str) -> None:
     """Hours of sound as the utterances that a network for speech takes."""
     known = [notes.catalog.dnns[key] for key in notes.ids("dnn")]
@@ -337,7 +327,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(function, "__name__", "").strip("_"): function for function in functions}
 
 
-_TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
+_TAKES = taken_by(_budget, _counted, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
 _GROUPS = {"group": "people", "texts": "documents"}  # what is counted, by the group of the pattern
 # Of video as it is broadcast in Europe (ITU-R BT.601); cameras are often set to less.
@@ -448,11 +438,7 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    sources = ["{samples}", "{pages}"]
-    if notes.text.find(r"<SOME_GO>|<SOME_STAY>") is None:
-        sources.append(r"{n} of (?:them|these|those)\b")
-    counted = (notes.text.find(source) for source in sources)
-    found = next(filter(None, counted), None)
+    found = notes.text.find("{samples}") or notes.text.find("{pages}")
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")

@@ -38,7 +38,7 @@ _MOST_ROUNDS = 6
 
 _NAMED = ("gpu", "server", "storage", "fabric", "dnn")
 _BARE = ("n", "percent", "jobs", "other/time")
-_NO_LOAD = ("years", "year", "volts", "amps")
+_NO_LOAD = ("years", "year", "volts")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
 _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
