@@ -278,7 +278,7 @@ def _read_number(notes: Notes, match: Match, had_target: bool) -> None:
     if notes.has_target and quantity.high == each > 1 and " x " in match.words and _hold_each(notes, match, each):
         notes.text.record(match, f"{each} GPUs in each server")
     elif had_target and least and least[0]:
-        notes.leave(match)  # at least so many GPUs, beside a target
+        return  # at least so many GPUs, beside a target
     elif bound is not None and not notes.has_target:
         notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
     elif each > 1 and had_target:
@@ -367,8 +367,6 @@ def _want(notes: Notes, match: Match, count: int, is_settled: bool, told: str = 
         notes.table("limits")["gpus"] = count
         notes.text.record(match, f"at most {count} GPUs")
         notes.text.assume(f"next to the target, {match.words} are the most that a design may have: {count} GPUs")
-    else:
-        notes.leave(match)
 
 
 def _servers_with(notes: Notes, gpus: Iterable[str]) -> list[str]:

@@ -66,13 +66,8 @@ class Notes:
 
     def aim(self, match: Match, key: str, value: Any, meaning: str) -> bool:
         """Take a target where no other one is stated; whether it was taken."""
-        if (told := self.work.get("target", {key: value})) != {key: value}:
-            if key != TIME or TIME not in told:
-                return False
-            if parse(SECONDS, value) >= parse(SECONDS, told[TIME]):
-                self.text.record(match, f"{told[TIME]} are less and count")
-                return True
-            self.text.assume(f"{match.words}: the shorter of the two times counts")
+        if self.work.get("target", {key: value}) != {key: value}:
+            return False
         self.work["target"] = {key: value}
         self.text.record(match, meaning)
         return True
@@ -122,18 +117,14 @@ class Notes:
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         last = self.strengths.get(path, 0)
         if place.get(key, value) != value:
-            if strength == last and tables == ["limits"] and key != "gpus":
-                value = min(value, place[key])
-                self.text.assume(f"{match.words}: of two limits, the stricter one binds")
-            elif strength == last >= 0:
+            if strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
                 self.ask("refused", match, f"{place[key]} and {value} could both be {what}; write one of them")
                 return
-            elif strength <= last:
+            if strength <= last:
                 self.text.record(match, "told beside what is certain, or a limit")
                 return
-            else:
-                self.text.assume(f"{match.words}: certain, or the limit, in place of {place[key]}")
+            self.text.assume(f"{match.words}: certain, or the limit, in place of {place[key]}")
         self.strengths[path], place[key] = strength, value
         self.text.record(match, meaning)
 
@@ -157,12 +148,10 @@ class Notes:
         self.left.append((self.text.span(match.start, match.end)[0], match.words.strip(" ,;.")))
         self.text.mark(match.start, match.end)
 
-    def state_currency(self, match: Match, quantity: Amount) -> bool:
+    def state_currency(self, quantity: Amount) -> bool:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
-            self.text.assume(f"{match.words}: the amounts in {self.currency} count")
-            self.text.record(match, "in another currency")
             return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):
@@ -229,7 +218,7 @@ def state(notes: Notes, match: Match, name: str) -> None:
     digits = float(match.match.groupdict().get("digits") or 0)
     quantities = match.quantities("percent") if of == "share" else match.quantities()
     quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
-    if quantity.kind.startswith("money") and not notes.state_currency(match, quantity):
+    if quantity.kind.startswith("money") and not notes.state_currency(quantity):
         return
     if of == "size" and quantity.kind.startswith("bits"):
         unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
@@ -266,7 +255,7 @@ def _budget(notes: Notes, match: Match, _: str) -> None:
     quantity = match.quantities()[-1]
     if quantity.kind == "n" and not (quantity.is_scaled or "budget" in match.words.lower()):
         return
-    if notes.state_currency(match, quantity):
+    if notes.state_currency(quantity):
         value = round(quantity.high, 2)
         notes.set(
             "limits.budget", value, match, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(notes, quantity)}"
@@ -384,7 +373,7 @@ def read_exchange_rate(notes: Notes) -> None:
         word = found["pair"] or found["unit"] or re.split(r"[ /]", found.words)[-1]
         currency = first.unit if others else currency_of(word)
         is_one = not others or (first.high == 1 and others[0].unit in ("USD", ""))
-        if currency != "USD" and is_one and notes.state_currency(found, replace(first, unit=currency)):
+        if currency != "USD" and is_one and notes.state_currency(replace(first, unit=currency)):
             rate = [first, *others][-1].high
             notes.set("exchange_rate_usd", rate, found, f"1 {currency} = {rate:g} USD")
             return

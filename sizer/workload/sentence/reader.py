@@ -367,7 +367,7 @@ def _read(notes: Notes) -> None:
     rules.read_rules(notes, "first")
     rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
-        if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
+        if notes.state_currency(Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
     for read in (rules.read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
         read(notes)

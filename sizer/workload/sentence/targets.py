@@ -574,9 +574,7 @@ def _total(notes: Notes, match: Match, _: str) -> None:
         _target(notes, match, "tokens_per_s", rate, f"{rate:g} output tokens a second")
     elif is_of_all:
         notes.ask_place(match, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
-    elif not missing:
-        notes.leave(match)  # of a part of what goes in
-    else:
+    elif missing:
         if len(missing) > 1:
             notes.text.assume(f"{match.words}: of what goes in")
         _length(notes, match, missing[0], match.value)
