@@ -465,7 +465,7 @@ def read_named(notes: Notes) -> None:
         if told.kind == "contrast":
             continue  # "rather Dell than HPE" excludes nobody
         if is_told_there and (storage or found["storage"] or found["part_before"].lower() == "storage"):
-            notes.ask_place(found, "how many nodes of which model are there, the request has to know", "place unread")
+            notes.ask_place(found, "how many nodes of which model are there, the request has to know")
         elif servers or storage:
             is_negated, meanings = told.kind == "exclude", []
             for key, keys in (("servers", servers), ("storage", storage)):

@@ -435,7 +435,7 @@ def read_outside(notes: Notes) -> None:
             else:
                 notes.choose("server", found, "", [f"{count:g} servers with {gpus}"])
         else:
-            notes.ask_place(found, GRAMMAR["reasons"]["owned"], "place unread")
+            notes.ask_place(found, GRAMMAR["reasons"]["owned"])
 
 
 def _take_model(notes: Notes, match: Match) -> bool:

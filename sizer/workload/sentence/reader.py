@@ -66,7 +66,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         text, places = _edited(plain, edits)
         reading = _read_once(text, catalog)
         taken = assumed_of(reading.questions) if left else ()
-        assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
+        assumed += [Phrase("", one.assumption) for one in taken]
         guessed |= {one.about for one in taken}
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
@@ -88,12 +88,12 @@ def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]
     """What is asked of a sentence of which some things were guessed, which what was not understood may tell."""
     if not guessed & _GUESSES:
         return tuple(one for one in reading.questions if one.key != "place of a guess")
-    unsure = [phrase.words for phrase in reading.phrases if phrase.words and phrase.meaning in GRAMMAR["asides"]]
+    unsure = [phrase.words for phrase in reading.phrases if phrase.is_left_out and "target" in guessed]
     if "network" in guessed and len(reading.unread) > _MOST_UNREAD:
         unsure = list(reading.unread)
     if reading.questions or not unsure:
         return reading.questions
-    return (Question("place unread", "; ".join(unsure), GRAMMAR["unread"]["guess"]),)
+    return (Question("place", "; ".join(unsure), GRAMMAR["unread"]["guess"]),)
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -420,7 +420,7 @@ def _ask_unread(notes: Notes) -> None:
             if said[thing.kind, thing.high] > 1:
                 text.record(found, "said again")
             elif thing.kind != "people" or not notes.has_target:
-                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "place unread"
+                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "place"
                 notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]), key)
         elif kind := _bearing(notes, found, thing):
             asked.setdefault((*clause_of(text.unblanked, found.start, found.end), kind), []).append(found)
@@ -432,7 +432,7 @@ def _ask_unread(notes: Notes) -> None:
         # Without a word that turns the others they would say the opposite.
         is_apart = kind != "turn" or not names_work
         answers = (Answer("Size without it", notes.edited(edits), edits),) if is_apart else ()
-        key = "place of a guess" if kind == "count" else "place unread"
+        key = "place of a guess" if kind == "count" else "place"
         notes.questions.append(Question(key, text.sentence[slice(*clause)].strip(), reason, answers=answers))
 
 

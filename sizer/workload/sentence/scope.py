@@ -184,7 +184,7 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
                 if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
                     continue  # nothing else tells what is wished
                 for low, high in zip(ends[::2], ends[1::2], strict=True) if meaning else ():
-                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high))
+                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high, is_left_out=True))
         sentence, asides = _blanked(sentence, told), [*asides, *told]
     return sentence, asides
 
