@@ -139,9 +139,9 @@ class Notes:
         place = self.text.span(match.start, match.end)
         self.ask(key, match, reason, [self.change(label, *place, label) for label in labels])
 
-    def ask_place(self, match: Match, reason: str, key: str = "place") -> None:
+    def ask_place(self, match: Match, reason: str) -> None:
         """Note a quantity of the work that has no place in the request."""
-        self.ask(key, match, reason, [self.change("Size without it", *self.text.span(match.start, match.end), "")])
+        self.ask("place", match, reason, [self.change("Size without it", *self.text.span(match.start, match.end), "")])
 
     def leave(self, match: Match) -> None:
         """Note a phrase that has no place in a request."""

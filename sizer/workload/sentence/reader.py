@@ -356,7 +356,7 @@ def _read(notes: Notes) -> None:
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}(?=(?P<ended><IS_ENDED>)?)"):
         if found["ends"] or found["ended"] or found.words.lower().startswith("deadline"):
             reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
-            notes.ask_place(found, reason, "place needed")
+            notes.ask_place(found, reason)
         else:
             notes.request["needed_by"] = found.ids("date")[0]
             text.record(found, f"needed by {notes.request['needed_by']}")
@@ -416,12 +416,10 @@ def _ask_unread(notes: Notes) -> None:
         if isinstance(thing, Amount) and thing.kind in _NO_LOAD:
             continue
         if isinstance(thing, Amount) and thing.kind not in _BARE:
-            is_deadline = thing.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
             if said[thing.kind, thing.high] > 1:
                 text.record(found, "said again")
             elif thing.kind != "people" or not notes.has_target:
-                key = "place needed" if is_deadline or thing.kind in places["needed"].split() else "place"
-                notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]), key)
+                notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]))
         elif kind := _bearing(notes, found, thing):
             asked.setdefault((*clause_of(text.unblanked, found.start, found.end), kind), []).append(found)
     for (low, high, kind), every in asked.items():
@@ -452,7 +450,9 @@ def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
         return "count"  # "one working day"
     low, high = clause_of(text.unblanked, found.start, found.end)
     parts = [one for at, one in text.places() if low <= at < high]
-    is_near = bool(parts or READ in text.shape[low:high]) and not (parts and notes.gone.issuperset(parts))
+    whole = next(one for one in rule(r"<SENTENCE>").finditer(text.unblanked) if found.start < one.end())
+    is_near = READ in text.shape[slice(*whole.span())] or bool(parts)
+    is_near &= not parts or not notes.gone.issuperset(parts)
     return "turn" if is_near or rule(r"<DIRECTS>").match(text.shape, found.start) else ""
 
 
