@@ -38,6 +38,7 @@ _MOST_ROUNDS = 6
 
 _NAMED = ("gpu", "server", "storage", "fabric", "dnn")
 _BARE = ("n", "percent", "jobs", "other/time")
+_BEARS = ("turn", "number", "name", "count")  # how what nobody read may bear on the answer, the most telling first
 _NO_LOAD = ("years", "year", "volts")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
@@ -407,7 +408,7 @@ def _ask_unread(notes: Notes) -> None:
     networks, and words that turn what stands beside them: negations, comparisons, what others say. A number of
     something else ("three shifts") bears on a guess alone.
     """
-    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int, str], list[Match]]()
+    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int], list[tuple[str, Match]]]()
     if not (notes.dnns or notes.own_model or notes.own_network):
         return
     said = Counter((amount.kind, amount.high) for amount in text.amounts)
@@ -421,10 +422,11 @@ def _ask_unread(notes: Notes) -> None:
             elif thing.kind != "people" or not notes.has_target:
                 notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]))
         elif kind := _bearing(notes, found, thing):
-            asked.setdefault((*clause_of(text.unblanked, found.start, found.end), kind), []).append(found)
-    for (low, high, kind), every in asked.items():
-        reason = GRAMMAR["unread"][kind].format(words=" ... ".join(one.words for one in every))
-        clause, spans = text.span(low, high), [text.span(one.start, one.end) for one in every]
+            asked.setdefault(clause_of(text.unblanked, found.start, found.end), []).append((kind, found))
+    for (low, high), every in asked.items():
+        kind = min((kind for kind, _ in every), key=_BEARS.index)
+        reason = GRAMMAR["unread"][kind].format(words=" ... ".join(one.words for _, one in every))
+        clause, spans = text.span(low, high), [text.span(one.start, one.end) for _, one in every]
         names_work = any(one.kind in ("dnn", "parameters") for at, one in text.places() if low <= at < high)
         edits = tuple((*span, "") for span in (spans if names_work else [clause]))
         # Without a word that turns the others they would say the opposite.
