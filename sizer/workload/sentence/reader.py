@@ -442,7 +442,8 @@ def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
     if isinstance(thing, Amount):
         if rule(r"<NO_COUNT>$").search(text.unblanked, max(0, found.start - 30), found.start):
             return ""
-        if found.words.lower() in _ARTICLES or rule(r"<NO_COUNT_AFTER>").match(text.unblanked, found.end):
+        is_year = re.fullmatch(r"(?:19|20)\d\d", found.words) is not None
+        if is_year or found.words.lower() in _ARTICLES or text.unblanked.startswith(":", found.end):
             return ""
         counts = thing.kind != "percent" and rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end)
         return "count" if counts else "number"
