@@ -46,7 +46,8 @@ _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _Told = tuple[list[Thing], bool, set[str]]  # networks of a part of a text, whether it states a target, its verbs
-_GUESSES = {"target", "network", "job"}  # what is assumed may be what a number tells that nobody read
+_NETWORKS = {"network", "network nearest", "network of its samples"}  # that no words name
+_GUESSES = {"target", *_NETWORKS}  # what is assumed may be what a number tells that nobody read
 _MOST_UNREAD = 3  # words of a sentence whose network is a guess
 _ARTICLES = ("one", "single", "a", "une", "un")
 
@@ -68,7 +69,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         reading = _read_once(text, catalog)
         taken = assumed_of(reading.questions) if left else ()
         assumed += [Phrase("", one.assumption) for one in taken]
-        guessed |= {one.about for one in taken}
+        guessed |= {one.key for one in taken}
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
             # What is answered about words that were assumed takes their place.
@@ -90,7 +91,7 @@ def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]
     if not guessed & _GUESSES:
         return tuple(one for one in reading.questions if one.key != "place of a guess")
     unsure = [phrase.words for phrase in reading.phrases if phrase.is_left_out and "target" in guessed]
-    if "network" in guessed and len(reading.unread) > _MOST_UNREAD:
+    if guessed & _NETWORKS and len(reading.unread) > _MOST_UNREAD:
         unsure = list(reading.unread)
     if reading.questions or not unsure:
         return reading.questions
