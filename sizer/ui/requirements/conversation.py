@@ -76,11 +76,8 @@ def show(parts: Catalog) -> None:
                 about, _, meaning = phrase.meaning.partition(": ")
                 if phrase.words:
                     _chip(number, phrase, reading, parts)
-                elif phrase.is_left_out or not any(
-                    about in chip.words and chip.meaning == meaning for chip in reading.phrases
-                ):
-                    colour = "orange" if phrase.is_left_out else "gray"
-                    st.markdown(f":{colour}-badge[{plain(phrase.meaning)}]", width="content")
+                elif not any(about in chip.words and chip.meaning == meaning for chip in reading.phrases):
+                    st.markdown(f":gray-badge[{plain(phrase.meaning)}]", width="content")
             with st.popover("Examples", key=f"examples-{st.session_state.generation}", on_change="rerun") as others:
                 if others.open:
                     _templates(parts)

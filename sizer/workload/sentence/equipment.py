@@ -42,20 +42,11 @@ def read_parts(notes: Notes, is_served: bool) -> None:
 def read_setting(notes: Notes) -> None:
     """Equipment that goes away, systems that arrive as a rack, and what the room takes heat away with."""
     text, last = notes.text, 0
-    for found in text.each(r"<SHARE_GOES>"):
-        share, count = found.quantities()
-        left = round(count.high * (1 - share.high / 100))
-        text.put(count, replace(count, low=left, high=left))
-        text.assume(f"{found.words}: {left:g} of them stay")
-        text.record(text.part(found, found.start, found.end - 1), "a share of them goes")
-        text.mark(*found.match.span("fate"))
     # end of the last that goes: what stands beside it belongs to it
     for found in text.each(r"<THINGS_GONE>"):
         told = stance(text.unblanked, found.start, found.end, "fates")
-        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(
-            text.unblanked, max(0, found.start - 40), found.start
-        ):
-            continue
+        if rule(r"{percent} of (?:(?:our|the|these|those|my) )*$").search(text.unblanked, 0, found.start):
+            continue  # a share of them, which is asked about
         is_beside = last > 0 and not text.unblanked[last : found.start].strip(" ,(")
         is_part = bool(found.names("gpu", "server", "outside") or found.quantities("servers", "gpus"))
         if is_beside or (told.kind and (is_part or told.start < found.start)):
@@ -134,14 +125,6 @@ def read_counts(notes: Notes) -> None:
         if not found.quantities("racks") or all(notes.catalog.servers[key].delivered is not None for key in ids):
             _want_servers(notes, found, ids, round(found.value.high), had_target)
     _read_owned_gpus(notes)
-    if servers := notes.request.get("existing", {}).get("servers"):
-        last = next(reversed(servers))
-        stay = notes.text.find(r"<SOME_STAY>")
-        for found in [*([stay] if stay else []), *notes.text.each(r"<SOME_GO>")]:
-            left = round(found.value.high) if found is stay else servers[last] - round(found.value.high)
-            if stay in (None, found) and 0 < left <= servers[last]:
-                servers[last] = left
-            notes.text.record(found, f"existing: {servers[last]} x {_names(notes, [last])}")
     for found in notes.text.each(r"<THE_SERVERS>|<NAMED_OWNED>"):
         if "existing" in notes.request or any(question.about == "server" for question in notes.questions):
             notes.text.record(found, "the existing servers")
@@ -295,7 +278,7 @@ def _read_number(notes: Notes, match: Match, had_target: bool) -> None:
     if notes.has_target and quantity.high == each > 1 and " x " in match.words and _hold_each(notes, match, each):
         notes.text.record(match, f"{each} GPUs in each server")
     elif had_target and least and least[0]:
-        notes.leave(match)  # at least so many GPUs, beside a target
+        return  # at least so many GPUs, beside a target
     elif bound is not None and not notes.has_target:
         notes.set("limits.gpus", count, whole, f"at most {count} GPUs")
     elif each > 1 and had_target:
@@ -306,14 +289,9 @@ def _read_number(notes: Notes, match: Match, had_target: bool) -> None:
 
 def _read_stances(notes: Notes) -> None:
     """Names to compare with, or acceptable only; GPUs that are not wanted, in all their variants, or preferred."""
-    before = ""  # stance of the name before: "no H100, and no H200 either"
     for found in notes.text.each(r"{gpu|server|storage|maker|fabric}"):
         one = found.names("gpu", "server", "storage", "maker", "fabric")[0]
         told = stance(notes.text.unblanked, found.start, found.end)
-        too = rule(r"<TOO>").match(notes.text.unblanked, found.end)
-        if before == "exclude" and not told.kind and too:
-            told = Stance(before, found.start, too.end())
-        before = told.kind
         is_counted = rule(r"{n|gpus|servers}(?: ?x)? ?$").search(notes.text.before(found.start)) is not None
         if told.kind == "optional":
             notes.text.assume(f"{found.words}: neither asked for nor excluded")
@@ -389,8 +367,6 @@ def _want(notes: Notes, match: Match, count: int, is_settled: bool, told: str = 
         notes.table("limits")["gpus"] = count
         notes.text.record(match, f"at most {count} GPUs")
         notes.text.assume(f"next to the target, {match.words} are the most that a design may have: {count} GPUs")
-    else:
-        notes.leave(match)
 
 
 def _servers_with(notes: Notes, gpus: Iterable[str]) -> list[str]:

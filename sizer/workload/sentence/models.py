@@ -347,8 +347,8 @@ def _tokens_per_s(notes: Notes, match: Match, key: str) -> None:
     if amount.per_s >= LEAST_PERIOD_S and notes.text.find(r"<TIME>"):  # so many a night, in eight hours
         tokens = amount.high * amount.per_s
         notes.set(f"w.{TOKENS}", tokens, match, f"training on {tokens_text(tokens)}, every time")
-    elif not notes.aim(match, key, amount.high, f"minimum rate {tokens_text(amount.high)}/s"):
-        notes.leave(match)
+    else:
+        notes.aim(match, key, amount.high, f"minimum rate {tokens_text(amount.high)}/s")
 
 
 def _sharding(notes: Notes, match: Match, _: str) -> None:
@@ -490,11 +490,10 @@ def is_sized(notes: Notes) -> bool:
         notes.means_language = True
         return True
     if clause is None and kind.is_asked:
-        key, answer = "notebooks", notes.answer("ResNet-50 training")
-        if dnns or trains_in(sentence):
-            key, answer = "task beside", notes.change("the training alone", told_kind.start, told_kind.end, "")
-        notes.questions.append(Question(key, words, kind.refusal, answers=(answer,)))
-        notes.text.mark_words(told_kind.start, told_kind.end)
+        if not (dnns or trains_in(sentence)):  # else the team has them beside the training
+            training = notes.answer("ResNet-50 training")
+            notes.questions.append(Question("notebooks", words, kind.refusal, answers=(training,)))
+            notes.text.mark_words(told_kind.start, told_kind.end)
         return True
     if clause is not None and (networks != "unknown" or kind.sized):
         notes.second_job = told_kind

@@ -66,13 +66,8 @@ class Notes:
 
     def aim(self, match: Match, key: str, value: Any, meaning: str) -> bool:
         """Take a target where no other one is stated; whether it was taken."""
-        if (told := self.work.get("target", {key: value})) != {key: value}:
-            if key != TIME or TIME not in told:
-                return False
-            if parse(SECONDS, value) >= parse(SECONDS, told[TIME]):
-                self.text.record(match, f"{told[TIME]} are less and count")
-                return True
-            self.text.assume(f"{match.words}: the shorter of the two times counts")
+        if self.work.get("target", {key: value}) != {key: value}:
+            return False
         self.work["target"] = {key: value}
         self.text.record(match, meaning)
         return True
@@ -122,18 +117,14 @@ class Notes:
         strength = -1 if is_perhaps else int(rule(r"<BINDS>").search(told) is not None)
         last = self.strengths.get(path, 0)
         if place.get(key, value) != value:
-            if strength == last and tables == ["limits"] and key != "gpus":
-                value = min(value, place[key])
-                self.text.assume(f"{match.words}: of two limits, the stricter one binds")
-            elif strength == last >= 0:
+            if strength == last >= 0:
                 what = GRAMMAR["called"].get(key, key.replace("_", " "))
                 self.ask("refused", match, f"{place[key]} and {value} could both be {what}; write one of them")
                 return
-            elif strength <= last:
+            if strength <= last:
                 self.text.record(match, "told beside what is certain, or a limit")
                 return
-            else:
-                self.text.assume(f"{match.words}: certain, or the limit, in place of {place[key]}")
+            self.text.assume(f"{match.words}: certain, or the limit, in place of {place[key]}")
         self.strengths[path], place[key] = strength, value
         self.text.record(match, meaning)
 
@@ -148,21 +139,19 @@ class Notes:
         place = self.text.span(match.start, match.end)
         self.ask(key, match, reason, [self.change(label, *place, label) for label in labels])
 
-    def ask_place(self, match: Match, reason: str, key: str = "place") -> None:
+    def ask_place(self, match: Match, reason: str) -> None:
         """Note a quantity of the work that has no place in the request."""
-        self.ask(key, match, reason, [self.change("Size without it", *self.text.span(match.start, match.end), "")])
+        self.ask("place", match, reason, [self.change("Size without it", *self.text.span(match.start, match.end), "")])
 
     def leave(self, match: Match) -> None:
         """Note a phrase that has no place in a request."""
         self.left.append((self.text.span(match.start, match.end)[0], match.words.strip(" ,;.")))
         self.text.mark(match.start, match.end)
 
-    def state_currency(self, match: Match, quantity: Amount) -> bool:
+    def state_currency(self, quantity: Amount) -> bool:
         """Take the currency of an amount; whether it is that of the other amounts."""
         currency = quantity.unit if quantity.unit.isupper() else ""
         if currency and self.currency not in ("", currency):
-            self.text.assume(f"{match.words}: the amounts in {self.currency} count")
-            self.text.record(match, "in another currency")
             return False
         self.currency = currency or self.currency
         if currency not in ("", "USD"):
@@ -229,7 +218,7 @@ def state(notes: Notes, match: Match, name: str) -> None:
     digits = float(match.match.groupdict().get("digits") or 0)
     quantities = match.quantities("percent") if of == "share" else match.quantities()
     quantity = Amount("n", 0, 0, digits, digits) if digits else quantities[-1]
-    if quantity.kind.startswith("money") and not notes.state_currency(match, quantity):
+    if quantity.kind.startswith("money") and not notes.state_currency(quantity):
         return
     if of == "size" and quantity.kind.startswith("bits"):
         unit, rate = quantity.unit[0], "/s" if "/time" in quantity.kind else ""
@@ -266,7 +255,7 @@ def _budget(notes: Notes, match: Match, _: str) -> None:
     quantity = match.quantities()[-1]
     if quantity.kind == "n" and not (quantity.is_scaled or "budget" in match.words.lower()):
         return
-    if notes.state_currency(match, quantity):
+    if notes.state_currency(quantity):
         value = round(quantity.high, 2)
         notes.set(
             "limits.budget", value, match, f"budget {grouped(value)} {notes.currency or 'USD'}{ranged(notes, quantity)}"
@@ -298,16 +287,6 @@ def _limit_of_servers(notes: Notes, match: Match, _: str) -> None:
         state(notes, match, "servers")
 
 
-def _feed(notes: Notes, match: Match, _: str) -> None:
-    """The watts of an electrical feed: amperes times volts, of three phases where the volts are those between them."""
-    amps, volts = match.quantities("amps")[0].high, match.quantities("volts")[0].high
-    phases = 3**0.5 if volts >= 380 else 1.0
-    watts = float(f"{phases * math.prod((amps, volts, *(quantity.high for quantity in match.quantities('n')))):.4g}")
-    kind = "watts/rack" if match["rack"] else "watts"
-    notes.text.assume(f"{match.words}: {watts / 1e3:.3g} kW at a power factor of 1")
-    notes.text.put_at(match, Amount(kind, 0, 0, watts, watts, "W", "watts"))
-
-
 def _recordings(notes: Notes, match: Match, _: str) -> None:
     """Hours of sound as the utterances that a network for speech takes."""
     known = [notes.catalog.dnns[key] for key in notes.ids("dnn")]
@@ -337,7 +316,7 @@ def taken_by(*functions: Take) -> dict[str, Take]:
     return {getattr(function, "__name__", "").strip("_"): function for function in functions}
 
 
-_TAKES = taken_by(_budget, _counted, _feed, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
+_TAKES = taken_by(_budget, _counted, _limit_of_servers, _racks_of, _recordings, _rental, _source, _streams)
 _LIMITS = ("limits", "racks", "servers")
 _GROUPS = {"group": "people", "texts": "documents"}  # what is counted, by the group of the pattern
 # Of video as it is broadcast in Europe (ITU-R BT.601); cameras are often set to less.
@@ -394,7 +373,7 @@ def read_exchange_rate(notes: Notes) -> None:
         word = found["pair"] or found["unit"] or re.split(r"[ /]", found.words)[-1]
         currency = first.unit if others else currency_of(word)
         is_one = not others or (first.high == 1 and others[0].unit in ("USD", ""))
-        if currency != "USD" and is_one and notes.state_currency(found, replace(first, unit=currency)):
+        if currency != "USD" and is_one and notes.state_currency(replace(first, unit=currency)):
             rate = [first, *others][-1].high
             notes.set("exchange_rate_usd", rate, found, f"1 {currency} = {rate:g} USD")
             return
@@ -448,11 +427,7 @@ def read_sizes(notes: Notes) -> None:
 
 def read_samples(notes: Notes) -> None:
     """A number of samples makes an own data set: with a stated size, else with that of the network's usual data."""
-    sources = ["{samples}", "{pages}"]
-    if notes.text.find(r"<SOME_GO>|<SOME_STAY>") is None:
-        sources.append(r"{n} of (?:them|these|those)\b")
-    counted = (notes.text.find(source) for source in sources)
-    found = next(filter(None, counted), None)
+    found = notes.text.find("{samples}") or notes.text.find("{pages}")
     if found is None or not 1 <= found.value.high <= 1e15 or notes.is_language:
         return
     n_samples, size, whole = found.value.high, notes.work.get("sample_bytes"), notes.work.get("dataset_bytes")
@@ -483,8 +458,9 @@ def read_team(notes: Notes) -> None:
     if found is None or not 1 <= found.value.high <= 100_000:
         return
     is_stated = "tokens" in notes.work or notes.text.find(r"{time|samples/time|frames/time|epochs}|\bover ?night\b")
-    shares = rule(r"<SHARES>").search(sentence) is not None
-    trains = rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(sentence)
+    notebooks = rule(r"<NOTEBOOKS>").search(sentence) if notes.dnns else None
+    shares = notebooks is not None or rule(r"<SHARES>").search(sentence) is not None
+    trains = notebooks or rule(r"<WHO_TRAINS>").search(found.words) or rule(r"<TEAM_WORK>").search(sentence)
     is_other = rule(r"<STAFF>|<CUSTOMERS>").fullmatch(found.value.noun) or not (trains or notes.dnns)
     if is_other or (found.value.high > MOST_WHO_TRAIN and not (shares and trains)):
         notes.leave(found)  # an office that trains nothing
@@ -494,6 +470,11 @@ def read_team(notes: Notes) -> None:
         notes.text.record(found, "who train")
         return
     job: dict[str, Any] = {"name": "Training job"}
+    if notebooks is not None:
+        job = {"name": "Notebook", "kind": "notebook", "sessions_per_gpu": 4}
+        notes.text.assume("4 notebooks share a GPU")
+        for words in notes.text.each(r"<NOTEBOOKS>"):
+            notes.text.record(words, "jobs of the team")
     team: dict[str, Any] = {"data_scientists": round(found.value.high), "wait_s": "30 min", "job": [job]}
     notes.request["team"] = team
     notes.text.record(found, f"{round(found.value.high)} people share the cluster{ranged(notes, found.value)}")

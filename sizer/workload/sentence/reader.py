@@ -29,20 +29,26 @@ from sizer.workload.sentence.notes import Notes
 from sizer.workload.sentence.quantities import UNITS, Amount, currency_of, quantities_in, value_of
 from sizer.workload.sentence.reading import Answer, Edit, Question, Reading, assumed_of
 from sizer.workload.sentence.scope import clause_of, settle_values, without_asides
-from sizer.workload.sentence.text import READ, Name, Phrase, SentenceText, Thing, dates_in, normal
+from sizer.workload.sentence.text import READ, Match, Name, Phrase, SentenceText, Thing, dates_in, normal
 from sizer.workload.table import DEFAULT_DATASET
 
 MAX_CHARACTERS = 2_000
 # In which something is assumed that leads to something else to be assumed.
 _MOST_ROUNDS = 6
 
-_PARTS = ("gpu", "server", "storage", "maker", "fabric")
+_NAMED = ("gpu", "server", "storage", "fabric", "dnn")
+_BARE = ("n", "percent", "jobs", "other/time")
+_BEARS = ("turn", "number", "name", "count")  # how what nobody read may bear on the answer, the most telling first
+_NO_LOAD = ("years", "year", "volts")
 _VERBS = ("<TUNES>", "<PRE_TRAINS>", "<TRAINS>")
 # Control characters stand for what was read, or is denied.
 _WORD = re.compile(rf"[^\s,;.!?(){READ}-\x08\ue000-\uf8ff\"]+(?:[.,]\d+)*")
 # Keys that only language models, or only other networks, have; those that tell a training; what states a target.
 _KEYS = {of: frozenset(keys.split()) for of, keys in GRAMMAR["keys"].items()}
 _Told = tuple[list[Thing], bool, set[str]]  # networks of a part of a text, whether it states a target, its verbs
+_NETWORKS = {"network", "network nearest", "network of its samples"}  # that no words name
+_GUESSES = {"target", *_NETWORKS}  # what is assumed may be what a number tells that nobody read
+_MOST_UNREAD = 3  # words of a sentence whose network is a guess
 _ARTICLES = ("one", "single", "a", "une", "un")
 
 
@@ -57,11 +63,13 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         return Reading("", {}, (), (Question("refused", reason=reason),), ())
     edits: list[Edit] = [*names_of(catalog).misspelt(plain)]
     assumed = [Phrase("", f"{plain[low:high]}: no such word is known; read as {name}") for low, high, name in edits]
+    guessed = set[str]()
     for left in range(_MOST_ROUNDS, -1, -1):
         text, places = _edited(plain, edits)
         reading = _read_once(text, catalog)
         taken = assumed_of(reading.questions) if left else ()
-        assumed += [Phrase("", one.assumption, is_left_out=one.key == "place") for one in taken]
+        assumed += [Phrase("", one.assumption) for one in taken]
+        guessed |= {one.key for one in taken}
         for low, high, words in (edit for one in taken for edit in one.answers[0].edits):
             place = places[low][0], places[max(low, high - 1)][high > low]
             # What is answered about words that were assumed takes their place.
@@ -74,7 +82,20 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         start, end = places[one.start][0], places[one.end - 1][1]
         if plain[start:end].strip():
             told.append(replace(one, words=plain[start:end], start=start, end=end))
-    return replace(reading, sentence=plain, phrases=(*told, *assumed))
+    reading = replace(reading, sentence=plain, phrases=(*told, *assumed))
+    return replace(reading, questions=_beside_guesses(reading, guessed))
+
+
+def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]:
+    """What is asked of a sentence of which some things were guessed, which what was not understood may tell."""
+    if not guessed & _GUESSES:
+        return tuple(one for one in reading.questions if one.key != "place of a guess")
+    unsure = [phrase.words for phrase in reading.phrases if phrase.is_left_out and "target" in guessed]
+    if guessed & _NETWORKS and len(reading.unread) > _MOST_UNREAD:
+        unsure = list(reading.unread)
+    if reading.questions or not unsure:
+        return reading.questions
+    return (Question("place", "; ".join(unsure), GRAMMAR["unread"]["guess"]),)
 
 
 def _edited(plain: str, edits: Sequence[Edit]) -> tuple[str, list[tuple[int, int]]]:
@@ -138,8 +159,7 @@ def _reading(plain: str, catalog: Catalog, whole: str, things: list[Thing], is_p
         return Reading(whole, {}, (), tuple(notes.questions), ())
     if notes.second_job is not None:
         return _second_job(plain, notes.second_job, catalog, things, is_part)
-    _ask_places(notes)
-    _ask_denials(notes)
+    _ask_unread(notes)
     request = _request(notes)
     return Reading(whole, request, tuple(notes.text.phrases), tuple(notes.questions), _unread(notes))
 
@@ -338,7 +358,7 @@ def _read(notes: Notes) -> None:
     for found in text.each(r"(?P<ends><ENDS_BY>)?{date}(?=(?P<ended><IS_ENDED>)?)"):
         if found["ends"] or found["ended"] or found.words.lower().startswith("deadline"):
             reason = "the work has to end then; state how long it may take, such as 'in 60 days'"
-            notes.ask_place(found, reason, "place needed")
+            notes.ask_place(found, reason)
         else:
             notes.request["needed_by"] = found.ids("date")[0]
             text.record(found, f"needed by {notes.request['needed_by']}")
@@ -349,7 +369,7 @@ def _read(notes: Notes) -> None:
     rules.read_rules(notes, "first")
     rules.read_exchange_rate(notes)
     for found in notes.text.each(r"<PRICES_IN>"):
-        if notes.state_currency(found, Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
+        if notes.state_currency(Amount("money", 0, 0, 1, 1, currency_of(found["currency"]))):
             notes.text.record(found, f"prices in {notes.currency}")
     for read in (rules.read_losses, read_kind_of_model, read_setting, read_outside, read_networks):
         read(notes)
@@ -382,40 +402,62 @@ def _read(notes: Notes) -> None:
     rules.assume_exchange_rate(notes)
 
 
-def _ask_places(notes: Notes) -> None:
-    """Ask about quantities that nobody read: what a number with a unit means may change what has to be sized."""
-    text, places = notes.text, GRAMMAR["places"]
-    kinds = {amount.kind for amount in text.amounts} - {"n", "percent", "years"}
-    kinds = {kind for kind in kinds if not kind.startswith("other/")} - ({"people"} if notes.has_target else set())
-    has_network = notes.dnns or notes.own_model or notes.own_network
+def _ask_unread(notes: Notes) -> None:
+    """Ask about what nobody read and what may bear on the load, the target, the size of the work or the equipment.
+
+    These are quantities with a unit, numbers that stand for what was counted before them, names of equipment and
+    networks, and words that turn what stands beside them: negations, comparisons, what others say. A number of
+    something else ("three shifts") bears on a guess alone.
+    """
+    text, places, asked = notes.text, GRAMMAR["places"], dict[tuple[int, int], list[tuple[str, Match]]]()
+    if not (notes.dnns or notes.own_model or notes.own_network):
+        return
     said = Counter((amount.kind, amount.high) for amount in text.amounts)
-    for found in text.each(r"[\ue000-\uf8ff]") if has_network and kinds else ():
-        if not found.quantities(*kinds):
+    for found in text.each(r"[\ue000-\uf8ff]|<TURNS>"):
+        thing = found.things[0] if found.things else None
+        if isinstance(thing, Amount) and thing.kind in _NO_LOAD:
             continue
-        # Where nothing else of its sentence was read, it tells nothing of the need, and is listed as unread.
-        at, value = found.things[0].start, found.value
-        if said[value.kind, value.high] > 1:
-            text.record(found, "said again")
-            continue
-        whole = next(one for one in rule(r"<SENTENCE>").finditer(text.sentence) if at < one.end())
-        if any(phrase.words and whole.start() <= phrase.start < whole.end() for phrase in text.phrases):
-            is_deadline = value.kind == "time" and notes.work.get("task") == "generation" and not notes.has_target
-            key = "place needed" if is_deadline or value.kind in places["needed"].split() else "place"
-            notes.ask_place(found, places.get(value.kind, "this number is not understood"), key)
+        if isinstance(thing, Amount) and thing.kind not in _BARE:
+            if said[thing.kind, thing.high] > 1:
+                text.record(found, "said again")
+            elif thing.kind != "people" or not notes.has_target:
+                notes.ask_place(found, places.get(thing.kind, GRAMMAR["unread"]["unit"]))
+        elif kind := _bearing(notes, found, thing):
+            asked.setdefault(clause_of(text.unblanked, found.start, found.end), []).append((kind, found))
+    for (low, high), every in asked.items():
+        kind = min((kind for kind, _ in every), key=_BEARS.index)
+        reason = GRAMMAR["unread"][kind].format(words=" ... ".join(one.words for _, one in every))
+        clause, spans = text.span(low, high), [text.span(one.start, one.end) for _, one in every]
+        names_work = any(one.kind in ("dnn", "parameters") for at, one in text.places() if low <= at < high)
+        edits = tuple((*span, "") for span in (spans if names_work else [clause]))
+        # Without a word that turns the others they would say the opposite.
+        is_apart = kind != "turn" or not names_work
+        answers = (Answer("Size without it", notes.edited(edits), edits),) if is_apart else ()
+        key = "place of a guess" if kind == "count" else "place"
+        notes.questions.append(Question(key, text.sentence[slice(*clause)].strip(), reason, answers=answers))
 
 
-def _ask_denials(notes: Notes) -> None:
-    """Ask about a negation of which nobody took notice in the clause of a part: it may mean the opposite."""
+def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
+    """How a bare number, a name or a word that nobody read may bear on the answer; "" where it does not."""
     text = notes.text
-    for found in text.each(r"<DENIALS>"):
-        low, high = clause_of(text.unblanked, found.start, found.end)
-        named = [one for at, one in text.places() if low <= at < high and one.kind in _PARTS and one not in notes.gone]
-        if named:
-            part, (start, end) = text.sentence[named[0].start : named[0].end].strip(), text.span(low, high)
-            allowed = notes.change(f"{part} allowed", *text.span(found.start, found.end), "")
-            answers = (allowed, notes.change(f"no {part}", start, end, f" no {part}"))
-            words = text.sentence[start:end].strip()
-            notes.questions.append(Question("layout", words, "excluded, or allowed", answers=answers))
+    if isinstance(thing, Amount):
+        if rule(r"<NO_COUNT>$").search(text.unblanked, max(0, found.start - 30), found.start):
+            return ""
+        is_year = re.fullmatch(r"(?:19|20)\d\d", found.words) is not None
+        if is_year or found.words.lower() in _ARTICLES or text.unblanked.startswith(":", found.end):
+            return ""
+        counts = thing.kind != "percent" and rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end)
+        return "count" if counts else "number"
+    if thing is not None:
+        return "name" if thing.kind in _NAMED and thing not in notes.gone else ""
+    if found["when"]:
+        return "count"  # "one working day"
+    low, high = clause_of(text.unblanked, found.start, found.end)
+    parts = [one for at, one in text.places() if low <= at < high]
+    whole = next(one for one in rule(r"<SENTENCE>").finditer(text.unblanked) if found.start < one.end())
+    is_near = READ in text.shape[slice(*whole.span())] or bool(parts)
+    is_near &= not parts or not notes.gone.issuperset(parts)
+    return "turn" if is_near or rule(r"<DIRECTS>").match(text.shape, found.start) else ""
 
 
 def _request(notes: Notes) -> dict[str, Any]:

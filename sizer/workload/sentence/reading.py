@@ -69,8 +69,9 @@ class Question:
 def assumed_of(questions: Sequence[Question]) -> tuple[Question, ...]:
     """Questions whose answers are assumed: none where one has to be asked, or two things of the need are missing.
 
-    Which servers are there is settled first: their GPUs may be the target.
+    Which servers are there is settled first: their GPUs may be the target. What nobody read is asked last.
     """
+    questions = [question for question in questions if _QUESTIONS[question.key][0] != "last"]
     kinds = [_QUESTIONS[question.key][0] for question in questions]
     has_answers = all(any(answer.edits for answer in question.answers[:1]) for question in questions)
     servers = tuple(question for question in questions if question.about == "server")

@@ -184,7 +184,7 @@ def without_asides(sentence: str, networks: list[Thing]) -> tuple[str, list[Phra
                 if is_only and not re.search(r"\d", sentence[: one.start()] + sentence[one.end() :]):
                     continue  # nothing else tells what is wished
                 for low, high in zip(ends[::2], ends[1::2], strict=True) if meaning else ():
-                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high))
+                    told.append(Phrase(sentence[low:high].strip(), str(meaning), low, high, is_left_out=True))
         sentence, asides = _blanked(sentence, told), [*asides, *told]
     return sentence, asides
 
@@ -256,10 +256,6 @@ def _meant_before(text: SentenceText, at: int, new: Thing) -> Thing | None:
 
 def _settle_today(text: SentenceText) -> None:
     """Set aside what is reached today, and take what is told as so many times that."""
-    for found in text.each(r"<TIMES_VALUE>"):  # three times the 52,500 images/s that it does today
-        value = found.quantities()[-1]
-        factor = 3.0 if found["by3"] else found.value.high if value is not found.value else 2.0
-        text.put_at(found, replace(value, low=value.low * factor, high=value.high * factor))
     multiple, lent = text.find(r"<TIMES_TODAY>"), list[int]()
     # A load is one of today only where something else is wished.
     n_loads = sum(thing.kind in (_SERVED, "tokens/time", "time") for thing in text.things)

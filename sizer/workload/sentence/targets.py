@@ -497,7 +497,7 @@ def _people(notes: Notes, found: Match, _: str) -> None:
     own = (key for key, noun in GRAMMAR["roles"]["load"].items() if rule(noun).search(words))
     told = next(((key, found) for key in own), None) or governor(notes.text, found, "load")
     if told is None and amount.kind != "people":
-        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s", "place needed")
+        notes.ask_place(found, "how many a second, or at once? Write for example 10 requests/s")
         return
     key, found = told or ("users", found)
     if key != "users" and target.keys() == {"users"}:
@@ -573,10 +573,8 @@ def _total(notes: Notes, match: Match, _: str) -> None:
         notes.text.record(period[1], f"within {period[0]}")
         _target(notes, match, "tokens_per_s", rate, f"{rate:g} output tokens a second")
     elif is_of_all:
-        notes.ask_place(match, "so many tokens in which time? Write for example 1 billion tokens a day", "place needed")
-    elif not missing:
-        notes.leave(match)  # of a part of what goes in
-    else:
+        notes.ask_place(match, "so many tokens in which time? Write for example 1 billion tokens a day")
+    elif missing:
         if len(missing) > 1:
             notes.text.assume(f"{match.words}: of what goes in")
         _length(notes, match, missing[0], match.value)

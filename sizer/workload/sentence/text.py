@@ -62,7 +62,7 @@ class Phrase:
     meaning: str
     start: int = 0
     end: int = 0
-    is_left_out: bool = False  # of an assumption: words that the request does not take
+    is_left_out: bool = False  # words that the request does not take: of another time, or said by others
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,7 @@ class SentenceText:
         """Take the words of a match as read, and nothing in them as wished."""
         self.things = [thing for thing in self.things if thing not in match.things]
         self.record(match, meaning)
+        self.phrases[-1:] = [replace(phrase, is_left_out=True) for phrase in self.phrases[-1:]]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Places in the sentence of some signs."""
