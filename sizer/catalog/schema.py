@@ -4,9 +4,9 @@ Every physical fact is a :class:`~sizer.base.provenance.Sourced` value in SI uni
 ``assumed`` values carry a note and are allowed where a plan cannot be drawn without one; every guide lists them first.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.provenance import ASSUMPTION, Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
@@ -538,8 +538,17 @@ class Support(items.Item):
     purpose: Sourced[LongText]
 
 
+# Of the forward pass of a linear layer: a multiplication and an addition.
+FLOP_PER_PARAMETER = 2.0
+# Token numbers of vocabularies above 65,536 take four bytes; a token of English text has about four characters.
+TOKEN_BYTES = 4.0
+
+
 class Dnn(items.Item):
-    """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample."""
+    """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample.
+
+    Those of a language model follow from its shape, unless its file states them.
+    """
 
     forward_flop: Sourced[items.Flop]
     parameters: Sourced[items.Parameters]
@@ -552,6 +561,25 @@ class Dnn(items.Item):
     mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
     dataset: ShortText = ""  # id in datasets/ that its runs read
     era: Era | None = None  # of the only equipment that it was measured on; absent: of every one
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_shape(cls, table: Any) -> Any:
+        """The table with work, parameters and bytes of a token."""
+        if not isinstance(table, dict) or table.get("transformer") is None:
+            return table
+        try:
+            shape = Transformer.model_validate(table["transformer"])
+        except ValidationError:  # the field reports it
+            return table
+        values = {
+            "forward_flop": (FLOP_PER_PARAMETER * shape.used_parameters, "linear layers; attention is added by length"),
+            "parameters": (shape.total_parameters, "layers, embedding and an output head as large"),
+            "input_bytes": (TOKEN_BYTES, "a token number of 32 bits"),
+        }
+        origin = {"basis": "derived", "source": shape.source, "where": "shape of the model"}
+        facts = {key: {"value": value, "note": note, **origin} for key, (value, note) in values.items()}
+        return facts | table
 
 
 class Dataset(items.Item):

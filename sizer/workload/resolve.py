@@ -29,7 +29,6 @@ from sizer.workload.data import larger_data_share
 from sizer.workload.eras import eras_asked
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
-    TOKEN_BYTES,
     DefaultKind,
     LanguageWork,
     in_tokens,
@@ -55,8 +54,6 @@ CUSTOM = "request"  # source of values from the user
 QUALITY_TARGETS = "MLPerf"
 # After so long software and drivers are others.
 _OLD_DAYS = 365
-# Of the forward pass of a linear layer: a multiplication and an addition.
-FLOP_PER_PARAMETER = 2.0
 
 
 @dataclass(frozen=True)
@@ -479,9 +476,6 @@ def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
         name=custom.name,
         vendor="",
         orderable=False,
-        forward_flop=_stated(FLOP_PER_PARAMETER * custom.used_parameters),
-        parameters=_stated(custom.total_parameters),
-        input_bytes=_stated(TOKEN_BYTES),
         sample="token",
         family="language-model",
         transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
