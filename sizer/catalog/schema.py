@@ -263,8 +263,8 @@ class TransformerShape(items.Frozen):
             # Down to the ranks and up again; half a head's width carries positions (DeepSeek-V3, section 2.1).
             wide = size + size / 2
             queries = self.heads * wide * (self.q_rank or width) + width * (self.q_rank or 0)
-            kept = self.kv_rank or 0
-            attention = queries + width * (kept + size / 2) + kept * self.heads * 2 * size + self.heads * size * width
+            rank = self.kv_rank or 0
+            attention = queries + width * (rank + size / 2) + rank * self.heads * 2 * size + self.heads * size * width
         else:
             attention = 2.0 * width * size * (self.heads + self.kv_heads)
         matrices = (3 if self.gated else 2) * width
