@@ -578,7 +578,10 @@ class Dnn(items.Item):
             "input_bytes": (TOKEN_BYTES, "a token number of 32 bits"),
         }
         origin = {"basis": "derived", "source": shape.source, "where": "shape of the model"}
-        facts = {key: {"value": value, "note": note, **origin} for key, (value, note) in values.items()}
+        facts = {
+            key: {"value": float(f"{value:.5g}"), "note": note, **origin}  # to the digits that are published of models
+            for key, (value, note) in values.items()
+        }
         return facts | table
 
 

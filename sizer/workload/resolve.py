@@ -476,6 +476,7 @@ def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
         name=custom.name,
         vendor="",
         orderable=False,
+        parameters=_stated(custom.total_parameters),
         sample="token",
         family="language-model",
         transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
