@@ -572,17 +572,16 @@ class Dnn(items.Item):
             shape = Transformer.model_validate(table["transformer"])
         except ValidationError:  # the field reports it
             return table
-        values = {
-            "forward_flop": (FLOP_PER_PARAMETER * shape.used_parameters, "linear layers; attention is added by length"),
-            "parameters": (shape.total_parameters, "layers, embedding and an output head as large"),
-            "input_bytes": (TOKEN_BYTES, "a token number of 32 bits"),
-        }
-        origin = {"basis": "derived", "source": shape.source, "where": "shape of the model"}
+        derived = {"basis": "derived", "source": shape.source, "where": "shape of the model"}
+        assumed = {"basis": "assumed", "source": ASSUMPTION, "where": "note"}
         facts = {
-            key: {"value": float(f"{value:.5g}"), "note": note, **origin}  # to the digits that are published of models
-            for key, (value, note) in values.items()
+            "forward_flop": (FLOP_PER_PARAMETER * shape.used_parameters, "Linear layers; attention is added.", derived),
+            "parameters": (shape.total_parameters, "Layers, embedding and an output head as large.", derived),
+            "input_bytes": (TOKEN_BYTES, "A token number of 32 bits.", assumed),
         }
-        return facts | table
+        # To the digits that are published of models.
+        rounded = {key: {"value": float(f"{n:.5g}"), "note": note, **of} for key, (n, note, of) in facts.items()}
+        return rounded | table
 
 
 class Dataset(items.Item):

@@ -16,7 +16,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
+from sizer.catalog.schema import FLOP_PER_PARAMETER, TOKEN_BYTES, Dataset, Dnn, Recipe, Stack, Transformer
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,
@@ -476,7 +476,9 @@ def _dnn_of_shape(custom: CustomTransformer) -> Dnn:
         name=custom.name,
         vendor="",
         orderable=False,
+        forward_flop=_stated(FLOP_PER_PARAMETER * custom.used_parameters),
         parameters=_stated(custom.total_parameters),
+        input_bytes=_stated(TOKEN_BYTES),
         sample="token",
         family="language-model",
         transformer=Transformer(**shape, source=CUSTOM, where="stated in the request"),
