@@ -570,13 +570,14 @@ class Dnn(items.Item):
             return table
         try:
             shape = Transformer.model_validate(table["transformer"])
-        except ValidationError:  # the field reports it
-            return table
-        derived = {"basis": "derived", "source": shape.source, "where": "shape of the model"}
+            flop, parameters, source = FLOP_PER_PARAMETER * shape.used_parameters, shape.total_parameters, shape.source
+        except ValidationError:  # the field reports it, and nothing else is wrong
+            flop, parameters, source = 1e9, 1e9, ASSUMPTION
+        derived = {"basis": "derived", "source": source, "where": "shape of the model"}
         assumed = {"basis": "assumed", "source": ASSUMPTION, "where": "note"}
         facts = {
-            "forward_flop": (FLOP_PER_PARAMETER * shape.used_parameters, "Linear layers; attention is added.", derived),
-            "parameters": (shape.total_parameters, "Layers, embedding and an output head as large.", derived),
+            "forward_flop": (flop, "Linear layers; attention is added.", derived),
+            "parameters": (parameters, "Layers, embedding and an output head as large.", derived),
             "input_bytes": (TOKEN_BYTES, "A token number of 32 bits.", assumed),
         }
         # To the digits that are published of models.
