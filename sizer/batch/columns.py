@@ -137,13 +137,13 @@ def _shape(annotation: Any) -> _Shape:
     if origin is Annotated:
         return _shape(inner[0])
     if origin in (Union, types.UnionType):
-        shapes = [_shape(one) for one in inner if one is not type(None)]
+        shapes = [_shape(inner_type) for inner_type in inner if inner_type is not type(None)]
         kind = next((shape.kind for shape in shapes if shape.kind is not None), None)
         model = next((shape.model for shape in shapes if shape.model is not None), None)
         return _Shape(kind, model)
     if origin is tuple:
-        one = _shape(inner[0])
-        return _Shape(one.kind, one.model, is_many=True)
+        inner_type = _shape(inner[0])
+        return _Shape(inner_type.kind, inner_type.model, is_many=True)
     if origin is dict:
         return _Shape(_shape(inner[1]).kind, is_by_name=True)
     if origin is Literal:
@@ -256,8 +256,8 @@ def _flat(value: Any, place: str) -> Iterator[tuple[str, Any]]:
 def _cell(kind: CellKind, value: Any) -> Any:
     """Value in the type of its column; None where it does not fit."""
     if kind == "texts":
-        fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        return [writable(one) for one in value] if fits else None
+        fits = isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+        return [writable(text) for text in value] if fits else None
     if kind == "flag":
         return value if isinstance(value, bool) else None
     if kind == "text":
@@ -420,7 +420,7 @@ def _workload_cells(answer: WorkloadFigures) -> dict[str, Any]:
         "cpu_utilization_fraction": answer.cpu_utilization_fraction,
     }
     return {
-        **{f"{key}.{end}": cell for key, found in estimates.items() for end, cell in _ends(found).items()},
+        **{f"{key}.{end}": cell for key, estimate in estimates.items() for end, cell in _ends(estimate).items()},
         "gpu_busy_fraction": _number(answer.gpu_busy_fraction),
         "probability": _number(answer.probability),
         "meets_target": answer.target_check.is_met,

@@ -84,13 +84,13 @@ def batch_requests(requests: Any) -> tuple[Iterator[BatchRequest], int | None]:
     return _each(requests), total
 
 
-def _is_table_path(one: object) -> bool:
-    return isinstance(one, str | Path) and Path(one).suffix.lower() in TABLE_ENDINGS
+def _is_table_path(request: object) -> bool:
+    return isinstance(request, str | Path) and Path(request).suffix.lower() in TABLE_ENDINGS
 
 
-def _rows_in(one: str | Path) -> int | None:
+def _rows_in(source: str | Path) -> int | None:
     """Rows of a table where they need no reading; its columns are checked."""
-    path = Path(one)
+    path = Path(source)
     if path.suffix.lower() == ".csv":
         with _opened(path) as stream:
             lines = _Lines(stream)
@@ -104,33 +104,33 @@ def _rows_in(one: str | Path) -> int | None:
 
 
 def _each(requests: Iterable[Any]) -> Iterator[BatchRequest]:
-    for number, one in enumerate(requests, 1):
-        if _is_table_path(one):
-            path = Path(one)
+    for number, request in enumerate(requests, 1):
+        if _is_table_path(request):
+            path = Path(request)
             try:
                 yield from _csv_rows(path) if path.suffix.lower() == ".csv" else _parquet_rows(path)
             except RequestError as error:
                 yield BatchRequest(str(path), None, str(error))
         else:
-            yield _batch_request(one, f"request {number}")
+            yield _batch_request(request, f"request {number}")
 
 
-def _batch_request(one: Any, place: str) -> BatchRequest:
-    if isinstance(one, SizingRequest):
-        return BatchRequest(place, one)
-    if isinstance(one, str | Path):
+def _batch_request(request: Any, place: str) -> BatchRequest:
+    if isinstance(request, SizingRequest):
+        return BatchRequest(place, request)
+    if isinstance(request, str | Path):
         try:
-            return BatchRequest(str(one), SizingRequest.from_file(one))
+            return BatchRequest(str(request), SizingRequest.from_file(request))
         except RequestError as error:
-            return BatchRequest(str(one), None, str(error))
-    if isinstance(one, Mapping):
-        if any(isinstance(key, str) and "." in key for key in one):
-            return _from_cells({name: _of_frame(cell) for name, cell in one.items()}, place)
+            return BatchRequest(str(request), None, str(error))
+    if isinstance(request, Mapping):
+        if any(isinstance(key, str) and "." in key for key in request):
+            return _from_cells({name: _of_frame(cell) for name, cell in request.items()}, place)
         try:
-            return BatchRequest(place, {str(key): _plain(value) for key, value in one.items()})
+            return BatchRequest(place, {str(key): _plain(value) for key, value in request.items()})
         except RequestError as error:
             return BatchRequest(place, None, f"{place}: {error}")
-    refusal = f"{place}: expected a request, a mapping or the path of a file, got {type(one).__name__}"
+    refusal = f"{place}: expected a request, a mapping or the path of a file, got {type(request).__name__}"
     return BatchRequest(place, None, refusal)
 
 
@@ -172,7 +172,7 @@ def _from_cells(cells: Mapping[Any, Any], place: str) -> BatchRequest:
 
 def _valid_cells(given: Mapping[str, Any]) -> dict[str, Any]:
     """Cells of a row that fit their columns, for the row of the answer."""
-    return {name: cell for one, value in given.items() for name, cell in cells_of({one: value}).items()}
+    return {name: cell for key, value in given.items() for name, cell in cells_of({key: value}).items()}
 
 
 def _cell(name: str, cell: Any) -> Any:
@@ -191,7 +191,7 @@ def _columns(names: Sequence[str], place: str) -> dict[int, str]:
 
     Raises RequestError if a column is unknown, has no name, or stands there twice.
     """
-    found: dict[int, str] = {}
+    columns: dict[int, str] = {}
     for position, name in enumerate(names):
         if not name:
             raise RequestError(f"{place}: column {position + 1} has no name")
@@ -199,12 +199,12 @@ def _columns(names: Sequence[str], place: str) -> dict[int, str]:
             continue
         if name != SENTENCE and request_key(name) is None:
             raise unknown_column(name, place)
-        if name in found.values():
+        if name in columns.values():
             raise RequestError(f"{place}: column {name!r} appears more than once; remove one of them")
-        found[position] = name
-    if not found:
+        columns[position] = name
+    if not columns:
         raise RequestError(f"{place}: has no request column; add one such as workload.0.dnn")
-    return found
+    return columns
 
 
 def _table_rows(requests: pa.Table, place: str = "table") -> Iterator[BatchRequest]:
@@ -229,7 +229,7 @@ def _cells_in(column: pa.Array) -> list[Any]:
         with contextlib.suppress(OverflowError, ValueError):
             cells: list[Any] = column.to_pylist()
             return cells
-    return [_cell_of(column.slice(place, 1)) for place in range(len(column))]
+    return [_cell_of(column.slice(index, 1)) for index in range(len(column))]
 
 
 def _size(cells: pa.Array) -> int:
@@ -270,7 +270,7 @@ def _of_frame(cell: Any) -> Any:
 def _parquet(path: Path) -> pq.ParquetFile:
     try:
         require_file(path)
-        texts = [one.name for one in pq.read_schema(path) if pa.types.is_string(one.type)]
+        texts = [column.name for column in pq.read_schema(path) if pa.types.is_string(column.type)]
         # A text that many rows share stays one in memory.
         return pq.ParquetFile(path, read_dictionary=texts)
     except (OSError, pa.ArrowException) as error:

@@ -58,8 +58,8 @@ class Points(Sequence[Cells]):
             if request_key(str(name)) is None:
                 raise unknown_column(str(name), "axes")
         values = tuple(_values(name, axes[name]) for name in names)
-        for place, name in enumerate(names):
-            for other in names[:place]:
+        for index, name in enumerate(names):
+            for other in names[:index]:
                 if _excludes(name, other):
                     raise RequestError(f"axes: {name} and {other} cannot both be given; sweep one of them")
         if (count := prod(len(value) for value in values)) > MAX_POINTS:
@@ -78,7 +78,7 @@ class Points(Sequence[Cells]):
 
     def __getitem__(self, place: int | slice) -> Cells | list[Cells]:
         if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
+            return [self[index] for index in range(*place.indices(len(self)))]
         index = range(len(self))[place]
         cells: Cells = {}
         for name, values in zip(reversed(self.names), reversed(self.values), strict=True):
@@ -87,23 +87,23 @@ class Points(Sequence[Cells]):
         return self.base | cells
 
     def __iter__(self) -> Iterator[Cells]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
 
 def _values(name: str, values: object) -> tuple[Any, ...]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
         raise RequestError(f"axes: {name} = {shown(values)} is not a list of values")
-    found = tuple(values)
-    if not found:
+    given = tuple(values)
+    if not given:
         raise RequestError(f"axes: {name} has no values")
-    return found
+    return given
 
 
-def _excludes(one: str, other: str) -> bool:
+def _excludes(name: str, other: str) -> bool:
     """Whether a request cannot have both keys: one is inside the other, or they are alternatives."""
-    if one == other or one.startswith(f"{other}.") or other.startswith(f"{one}."):
+    if name == other or name.startswith(f"{other}.") or other.startswith(f"{name}."):
         return True
-    (table, number, key), (_, other_number, other_key) = _parts(one), _parts(other)
+    (table, number, key), (_, other_number, other_key) = _parts(name), _parts(other)
     return table == "workload" and number == other_number and any({key, other_key} <= set(group) for group in _ONE_OF)
 
 

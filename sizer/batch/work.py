@@ -171,12 +171,12 @@ def size_chunk(
     if content is not None and key not in _loaded:
         load_models(key, *pickle.loads(content))
     with _loading:
-        found = _loaded.get(key)
-    if found is None:
+        loaded = _loaded.get(key)
+    if loaded is None:
         return None
     # A table is for programs, whatever locale the calling thread prints in.
     with use_locale(DEFAULT_LOCALE):
-        return [answer_row(batch_request, *found) for batch_request in requests]
+        return [answer_row(batch_request, *loaded) for batch_request in requests]
 
 
 def answer_row(batch_request: BatchRequest, catalog: Catalog, calibration: Calibration) -> Row:

@@ -47,7 +47,7 @@ def warnings(
     ``catalog``: ends of sale and service, prices in other currencies. ``quote_date``: without it nothing is called old
     or ended. ``needed_by``: day on which everything must be there; with it lead times become dates of order.
     """
-    found: dict[BillWarning, None] = {}
+    listed: dict[BillWarning, None] = {}
     unconfirmed: dict[str, None] = {}
     for line in bill.bought:
         if line.item:
@@ -55,20 +55,20 @@ def warnings(
             successor = () if item.successor is None else (catalog.item(item.successor.value).name,)
             ends = tuple(_end_warnings(item, successor, quote_date, bill.valid_until, needed_by))
             if item.end_of_sale is None and item.end_of_service is not None:
-                found[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
+                listed[BillWarning(BillWarningKind.SERVICE_END_KNOWN, (item.name, item.end_of_service.value))] = None
             elif isinstance(item, Device | Nic) and not (item.end_of_sale or _is_past(item, catalog, quote_date)):
                 unconfirmed[item.name] = None
-            found.update(dict.fromkeys(ends))
-        found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
-    found.update(dict.fromkeys(_unfitted_warnings(catalog)))
+            listed.update(dict.fromkeys(ends))
+        listed.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
+    listed.update(dict.fromkeys(_unfitted_warnings(catalog)))
     if unconfirmed:
-        found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
+        listed[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
     shipped = [line for line in bill.bought if line.is_shipped and line.quantity]
     if needed_by is None:
-        found.update(dict.fromkeys(_lead_time_warnings(shipped, catalog)))
+        listed.update(dict.fromkeys(_lead_time_warnings(shipped, catalog)))
     else:
-        found.update(dict.fromkeys(_delivery_warnings(shipped, catalog, quote_date, needed_by)))
-    return tuple(found)
+        listed.update(dict.fromkeys(_delivery_warnings(shipped, catalog, quote_date, needed_by)))
+    return tuple(listed)
 
 
 def _is_past(item: Item, catalog: Catalog, day: datetime.date | None) -> bool:
@@ -178,10 +178,10 @@ def _name(line: BillLine, catalog: Catalog) -> str:
 @lru_cache(maxsize=8)  # a price book may have thousands of rows
 def _currencies(catalog: Catalog) -> dict[str, set[str]]:
     """Currencies that each item has a price in."""
-    found: dict[str, set[str]] = {}
+    currencies: dict[str, set[str]] = {}
     for price in catalog.prices:
-        found.setdefault(price.item, set()).add(price.currency)
-    return found
+        currencies.setdefault(price.item, set()).add(price.currency)
+    return currencies
 
 
 _DRIVES = ("local drives", "local drive")
@@ -352,7 +352,7 @@ def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tup
 
     Items of ``whole`` stand on one line of their category whatever their notes say: the quote gives their number.
     """
-    found: dict[tuple[object, ...], tuple[Component, tuple[Role, ...]]] = {}
+    merged: dict[tuple[object, ...], tuple[Component, tuple[Role, ...]]] = {}
     for part in components:
         if part.quantity.size != 1:
             raise ValueError(f"a bill takes one row, got {part.quantity.size} quantities of {part.item}; use slice_row")
@@ -360,8 +360,8 @@ def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tup
             continue
         key = (part.category, part.item, part.status, *(() if part.item in whole else (part.notes, part.contents)))
         roles: tuple[Role, ...] = (part.role,)
-        if key in found:
-            same, roles = found[key]
+        if key in merged:
+            same, roles = merged[key]
             roles = tuple(dict.fromkeys((*roles, part.role)))
             part = replace(
                 part,
@@ -370,8 +370,8 @@ def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tup
                 notes=tuple(dict.fromkeys((*same.notes, *part.notes))),
                 contents="; ".join(dict.fromkeys(filter(None, (same.contents, part.contents)))),
             )
-        found[key] = part, roles
-    return list(found.values())
+        merged[key] = part, roles
+    return list(merged.values())
 
 
 def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
@@ -469,18 +469,18 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
 @lru_cache(maxsize=4096)
 def _physical(item: Item) -> dict[str, float | None]:
     """Watts, rack units and kilograms of one piece, where a source gives them."""
-    found: dict[str, float | None] = {}
+    facts: dict[str, float | None] = {}
     if isinstance(item, Device):
         draw = device_power(item)
         # The middle of a bracket is typical; a maximum, or a floor, says nothing of what is.
         is_bracket = draw.is_known and item.power_low_w is not None
-        found["power_max_w"] = draw.max_w if draw.is_known else None
-        found["power_typical_w"] = draw.typical_w if is_bracket or item.power_typical_w is not None else None
+        facts["power_max_w"] = draw.max_w if draw.is_known else None
+        facts["power_typical_w"] = draw.typical_w if is_bracket or item.power_typical_w is not None else None
     if isinstance(item, Device | Pdu) and item.height_u is not None:
-        found["rack_units"] = float(item.height_u.value)
+        facts["rack_units"] = float(item.height_u.value)
     if isinstance(item, Device | Rack) and item.weight_kg is not None:
-        found["weight_kg"] = float(item.weight_kg.value)
-    return found
+        facts["weight_kg"] = float(item.weight_kg.value)
+    return facts
 
 
 def is_free(item: Item) -> bool:

@@ -54,14 +54,14 @@ def editable_lines(
     categories: dict[str, int] = {}
     for item, _ in merged:
         categories[item] = categories.get(item, 0) + 1
-    found = []
+    editable = []
     for line in merged.values():
         own = override_of(line, overrides)
         shown = line
         if own is not None:
             (shown,) = overridden([line], Quote(override=(own,)), currency, quote_date, False)
-        found.append(EditableLine(line, shown, own, categories[line.item] > 1))
-    return tuple(found)
+        editable.append(EditableLine(line, shown, own, categories[line.item] > 1))
+    return tuple(editable)
 
 
 def _together(line: BillLine, other: BillLine) -> BillLine:
@@ -103,7 +103,7 @@ _TAKEN_OUT = {"optional": LineNoteKind.OPTIONAL, BY_OTHERS: LineNoteKind.BY_OTHE
 
 def whole_items(quote: Quote) -> frozenset[str]:
     """Items whose number the quote gives: they stand on one line."""
-    return frozenset(one.item for one in quote.override if one.quantity is not None)
+    return frozenset(override.item for override in quote.override if override.quantity is not None)
 
 
 def overridden(
@@ -115,37 +115,37 @@ def overridden(
     that the request gives. ``is_documented``: whether an override that fits no line is an error. Raises RequestError
     naming the override, its item and the items that are in the bill.
     """
-    found = list(lines)
-    for number, one in enumerate(quote.override):
-        own = [place for place, line in enumerate(found) if _is_meant(one, line)]
+    changed = list(lines)
+    for number, override in enumerate(quote.override):
+        own = [index for index, line in enumerate(changed) if _is_meant(override, line)]
         if is_documented:
-            _check(number, one, [found[place] for place in own], lines)
-        for place in own:
-            found[place] = _changed(found[place], one, currency, quote_date)
-    return found
+            _check(number, override, [changed[index] for index in own], lines)
+        for index in own:
+            changed[index] = _changed(changed[index], override, currency, quote_date)
+    return changed
 
 
 def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
     """Lines that the quote adds to the computed ones."""
     return [
         BillLine(
-            category=one.category,
-            manufacturer=one.manufacturer,
-            sku=one.sku,
-            description=one.description,
-            quantity=one.quantity,
-            unit=one.unit,
-            unit_price=None if one.unit_price is None else round_money(one.unit_price),
-            discount_percent=one.discount_percent,
-            term_months=one.term_months,
-            lead_time_weeks=one.lead_time_weeks,
-            price_source="" if one.unit_price is None else REQUEST,
-            price_date=_day(quote_date) if one.unit_price is not None else "",
-            status=one.status,
-            notes=stated(one.note),
+            category=line.category,
+            manufacturer=line.manufacturer,
+            sku=line.sku,
+            description=line.description,
+            quantity=line.quantity,
+            unit=line.unit,
+            unit_price=None if line.unit_price is None else round_money(line.unit_price),
+            discount_percent=line.discount_percent,
+            term_months=line.term_months,
+            lead_time_weeks=line.lead_time_weeks,
+            price_source="" if line.unit_price is None else REQUEST,
+            price_date=_day(quote_date) if line.unit_price is not None else "",
+            status=line.status,
+            notes=stated(line.note),
             changes=(LineNote(LineNoteKind.ADDED),),
         )
-        for one in quote.line
+        for line in quote.line
     ]
 
 

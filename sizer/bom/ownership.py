@@ -213,10 +213,10 @@ def ownership_cost(
     support, n_open_terms = _support(bill, rates)
     bought = [one.purchase.amount for one in later] or [_NOTHING] * (rates.years - 1)
     care = [Fraction(0)] * (rates.years + 1)
-    for place, amount in enumerate((bill.total, *bought)):
-        for year in range(place + 1, rates.years + 1):
-            supported, cared_for = running_shares(bill, rates, year - place)
-            support[year] += Fraction(amount) * supported if place else 0  # of the bill its lines tell
+    for purchase_year, amount in enumerate((bill.total, *bought)):
+        for year in range(purchase_year + 1, rates.years + 1):
+            supported, cared_for = running_shares(bill, rates, year - purchase_year)
+            support[year] += Fraction(amount) * supported if purchase_year else 0  # of the bill its lines tell
             care[year] += Fraction(amount) * cared_for
     owned = [footprint, *([one.footprint for one in later] or [footprint] * (rates.years - 1))]
     yearly_kwh = [
@@ -420,19 +420,19 @@ def with_later(
     """
     if not up_to or None in prices:
         return ()
-    more = [_running(rates, one.footprint) - _running(rates, footprint) for one in later]
-    names, found = ("low", "expected", "at_confidence", "high"), []
+    more = [_running(rates, later_year.footprint) - _running(rates, footprint) for later_year in later]
+    names, intervals = ("low", "expected", "at_confidence", "high"), []
     for year, interval in enumerate(up_to):
         before = max(year - 1, 0)  # purchases that are there by then
-        shares = [1 + float(sum(running_shares(bill, rates, year - place))) for place in range(1, year)]
+        shares = [1 + float(sum(running_shares(bill, rates, year - bought_in))) for bought_in in range(1, year)]
         sums = {
             name: getattr(interval, name)
             + sum(more[:before])
             + sum(share * getattr(price, name) for share, price in zip(shares, prices, strict=False))
             for name in names
         }
-        found.append(replace(interval, **sums))
-    return tuple(found)
+        intervals.append(replace(interval, **sums))
+    return tuple(intervals)
 
 
 def _running(rates: OwnershipRates, one: Footprint) -> float:

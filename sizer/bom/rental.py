@@ -67,7 +67,7 @@ class RentOrBuy:
         own = self.owning
         # A stated share of support is one of the whole purchase; else only what has a price is renewed.
         support = own.support if own.rates.support_percent is None else None
-        running = sum(Fraction(one or 0) for one in (support, own.energy, own.space))
+        running = sum(Fraction(amount or 0) for amount in (support, own.energy, own.space))
         return purchase * float(1 + _share_of_purchase(self.owning.rates)) + float(running)
 
     def own_gpu_hour(self, use: Decimal | Fraction) -> Decimal:
@@ -139,7 +139,7 @@ def run_rental(
         names = (" ".join(words[:count]) for count in range(len(words), 0, -1))
         of_chip = (catalog.bands.band("rental", name) for name in names)
         usual = catalog.bands.band("rental", FALLBACK)
-        band = next((found for found in of_chip if found is not usual), usual)
+        band = next((offer for offer in of_chip if offer is not usual), usual)
         if band is None or per_usd is None:
             return None
         low, expected, high = (per_usd * amount_at(band.low, band.high, np.array([0.0, 0.5, 1.0]))).tolist()

@@ -104,12 +104,12 @@ class UnitPrices:
 
     def is_percentage(self, item_id: str) -> bool:
         """Whether a part costs a share of what it supports, so that it has no price of its own."""
-        found = self._percentages.get(item_id)
-        if found is None:
+        is_share = self._percentages.get(item_id)
+        if is_share is None:
             band = self.catalog.bands.band(self.catalog.category_of(item_id), item_id)
-            found = not self.is_known(item_id) and band is not None and band.unit.startswith("percent")
-            self._percentages[item_id] = found
-        return found
+            is_share = not self.is_known(item_id) and band is not None and band.unit.startswith("percent")
+            self._percentages[item_id] = is_share
+        return is_share
 
     def supports(self, support_id: str, item_id: str) -> bool:
         """Whether a support item is for a part."""
@@ -143,13 +143,13 @@ class UnitPrices:
         key = _, gpus, gpu, raw_tb, least_tb = piece_of(item_id, platform)
         known = self._found.get(key)
         if known is None:
-            found = self._price(item_id, raw_tb, least_tb, gpus, gpu)
+            price = self._price(item_id, raw_tb, least_tb, gpus, gpu)
             if _is_storage_server(item_id, platform) and not self.is_known(item_id):
                 # The band of the server holds its smallest drives; that of the storage goes by the terabyte.
-                found = np.maximum(found, self._price(platform.storage.id, raw_tb, least_tb))
+                price = np.maximum(price, self._price(platform.storage.id, raw_tb, least_tb))
             if len(self._found) >= _MOST_FOUND:
                 self._found.clear()
-            known = self._found[key] = found
+            known = self._found[key] = price
         return known
 
     def of_share(self, item_id: str) -> Floats:

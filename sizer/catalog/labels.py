@@ -108,7 +108,7 @@ def fact_value_text(field: str, value: object) -> str:
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
     if field in ("number_formats", "widened_formats") and isinstance(value, tuple):
-        return ", ".join(one.upper() for one in value)
+        return ", ".join(text.upper() for text in value)
     if field == "form_factor":
         # Form of a GPU board: 'SXM2', 'PCIe'.
         form = str(value)

@@ -251,8 +251,8 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
             evidence, wrong = price_books.evidence_rows(text, here)
             content.evidence += evidence
         else:
-            found, wrong = price_rows(text, here)
-            rows += found
+            prices, wrong = price_rows(text, here)
+            rows += prices
         content.faults += wrong
     if is_overlay:
         content.own_prices = frozenset(row.item for row in rows)

@@ -120,9 +120,9 @@ def price_rows(text: str, place: str) -> tuple[list[Price], list[str]]:
         for name in ("date", "valid_until"):
             if day := _GERMAN_DAY.fullmatch(cells.get(name, "")):
                 read[name] = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"
-        row, found = _price(read, here)
+        row, prices = _price(read, here)
         rows += row
-        faults += found
+        faults += prices
     return rows, faults
 
 
@@ -311,8 +311,8 @@ class PriceBands:
     _by_name: Mapping[tuple[str, str], PriceBand] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        found = {(band.category, name): band for band in self.bands for name in band.items}
-        object.__setattr__(self, "_by_name", found)
+        by_item = {(band.category, name): band for band in self.bands for name in band.items}
+        object.__setattr__(self, "_by_name", by_item)
 
     def band(self, category: str, item: str, gpu: str = "") -> PriceBand | None:
         """Band of a part, else that of its category; None where the catalogue has neither.

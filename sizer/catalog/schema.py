@@ -4,9 +4,9 @@ Every physical fact is a :class:`~sizer.base.provenance.Sourced` value in SI uni
 ``assumed`` values carry a note and are allowed where a plan cannot be drawn without one; every guide lists them first.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.provenance import ASSUMPTION, Sourced, make_picklable
 from sizer.base.texts import LongText, Name, ShortText
@@ -263,8 +263,8 @@ class TransformerShape(items.Frozen):
             # Down to the ranks and up again; half a head's width carries positions (DeepSeek-V3, section 2.1).
             wide = size + size / 2
             queries = self.heads * wide * (self.q_rank or width) + width * (self.q_rank or 0)
-            kept = self.kv_rank or 0
-            attention = queries + width * (kept + size / 2) + kept * self.heads * 2 * size + self.heads * size * width
+            rank = self.kv_rank or 0
+            attention = queries + width * (rank + size / 2) + rank * self.heads * 2 * size + self.heads * size * width
         else:
             attention = 2.0 * width * size * (self.heads + self.kv_heads)
         matrices = (3 if self.gated else 2) * width
@@ -538,8 +538,17 @@ class Support(items.Item):
     purpose: Sourced[LongText]
 
 
+# Of the forward pass of a linear layer: a multiplication and an addition.
+FLOP_PER_PARAMETER = 2.0
+# Token numbers of vocabularies above 65,536 take four bytes; a token of English text has about four characters.
+TOKEN_BYTES = 4.0
+
+
 class Dnn(items.Item):
-    """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample."""
+    """A neural network. FLOP are 2 x multiply-accumulates of one forward pass of one sample.
+
+    Those of a language model follow from its shape, unless its file states them.
+    """
 
     forward_flop: Sourced[items.Flop]
     parameters: Sourced[items.Parameters]
@@ -552,6 +561,28 @@ class Dnn(items.Item):
     mlperf: ShortText = ""  # name in the rows of MLPerf Training v1.0 and later; empty: not among them
     dataset: ShortText = ""  # id in datasets/ that its runs read
     era: Era | None = None  # of the only equipment that it was measured on; absent: of every one
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_shape(cls, table: Any) -> Any:
+        """The table with work, parameters and bytes of a token."""
+        if not isinstance(table, dict) or table.get("transformer") is None:
+            return table
+        try:
+            shape = Transformer.model_validate(table["transformer"])
+            flop, parameters, source = FLOP_PER_PARAMETER * shape.used_parameters, shape.total_parameters, shape.source
+        except ValidationError:  # the field reports it, and nothing else is wrong
+            flop, parameters, source = 1e9, 1e9, ASSUMPTION
+        derived = {"basis": "derived", "source": source, "where": "shape of the model"}
+        assumed = {"basis": "assumed", "source": ASSUMPTION, "where": "note"}
+        facts = {
+            "forward_flop": (flop, "Linear layers; attention is added.", derived),
+            "parameters": (parameters, "Layers, embedding and an output head as large.", derived),
+            "input_bytes": (TOKEN_BYTES, "A token number of 32 bits.", assumed),
+        }
+        # To the digits that are published of models.
+        rounded = {key: {"value": float(f"{n:.5g}"), "note": note, **of} for key, (n, note, of) in facts.items()}
+        return rounded | table
 
 
 class Dataset(items.Item):

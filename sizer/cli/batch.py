@@ -96,8 +96,8 @@ def batch_command(
     not_sized = len(statuses) - counts["sized"]
     if not_sized:
         errors = zip(_column(target, "answer.place"), _column(target, "answer.error"), strict=True)
-        for place, error in islice(((place, error) for place, error in errors if error is not None), _MOST_NAMED):
-            print_error(error if error.startswith(place) else f"{place}: {error}")
+        for source, error in islice(((source, error) for source, error in errors if error is not None), _MOST_NAMED):
+            print_error(error if error.startswith(source) else f"{source}: {error}")
         raise BatchError(f"not sized: {not_sized} of {len(statuses)} requests; see column answer.error of {target}")
 
 

@@ -106,7 +106,7 @@ def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> No
     faults = check_catalog(catalog)
     if faults:
         raise CatalogError(faults)
-    found = {
+    counts = {
         "items": sum(1 for _ in catalog.items()),
         "sources": len(catalog.sources),
         "prices": len(catalog.prices),
@@ -114,11 +114,11 @@ def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> No
         "unknown_facts": len(unknown_facts(catalog)),
     }
     if as_json:
-        print_document("catalog check", **found, digest=catalog.digest)
+        print_document("catalog check", **counts, digest=catalog.digest)
         return
     print(
-        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no errors. "
-        f"{found['assumed_values']} assumed values, {found['unknown_facts']} unknown facts to confirm with vendors."
+        f"{counts['items']} items, {counts['sources']} sources, {counts['prices']} prices: no errors. "
+        f"{counts['assumed_values']} assumed values, {counts['unknown_facts']} unknown facts to confirm with vendors."
     )
 
 
@@ -141,12 +141,12 @@ def catalog_show(
         for name, ids in listed.items():
             print(f"{name}: {', '.join(ids)}")
         return
-    found = catalog.item(item)
+    part = catalog.item(item)
     if as_json:
-        print_document("catalog item", item=found.model_dump(mode="json", exclude_none=True))
+        print_document("catalog item", item=part.model_dump(mode="json", exclude_none=True))
         return
-    known = part_table(found, catalog)
-    title = Text(f"{found.name} ({found.id})")
+    known = part_table(part, catalog)
+    title = Text(f"{part.name} ({part.id})")
     table = Table(*(column.title for column in known.columns), title=title, title_justify="left")
     for row in known.rows:
         table.add_row(*(Text(", ".join(filter(str.strip, (cell.text, *cell.cites, cell.where)))) for cell in row.cells))

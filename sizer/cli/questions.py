@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 questions_app = typer.Typer()  # its commands stand beside the others
 
+RequestFile = Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")]
+
 
 def _request(request_file: Path) -> "SizingRequest":
     from sizer.workload.request import SizingRequest
@@ -35,11 +37,7 @@ def _sized(request: "SizingRequest", catalog_dir: Path | None) -> "EvaluatedDesi
 
 
 @questions_app.command("verdict")
-def verdict_command(
-    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
-    as_json: AsJson = False,
-    catalog_dir: CatalogDir = None,
-) -> None:
+def verdict_command(request_file: RequestFile, as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
     """Do we need this? Claims with their numbers, and the simplest sufficient design."""
     from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims
@@ -111,7 +109,7 @@ _MAX_DIGITS = 6
 
 @questions_app.command("scale")
 def scale_command(
-    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    request_file: RequestFile,
     gpus: Annotated[
         str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32. Default: the GPUs of the design.")
     ] = None,
@@ -202,7 +200,7 @@ def _with_table(request: "SizingRequest", name: str, request_file: Path, **chang
 
 @questions_app.command("failures")
 def failures_command(
-    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    request_file: RequestFile,
     without: Annotated[
         str | None,
         typer.Option(

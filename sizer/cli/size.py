@@ -76,14 +76,14 @@ def size_command(
     if out is not None:
         prepare_drawing(documents.kinds)  # while this process sizes
     catalog = load_catalog(overlay=catalog_dir)
-    read = [(one, read_need(one, catalog, keys_of(changes))) for one in requests]  # fail before long work
+    read = [(need, read_need(need, catalog, keys_of(changes))) for need in requests]  # fail before long work
     if explain or any(reading.questions for _, reading in read):
         _explain(read, as_json=as_json and not explain)
         return
-    names = [Path(one).stem if not reading.sentence else f"need-{n}" for n, (one, reading) in enumerate(read, 1)]
+    names = [Path(need).stem if not reading.sentence else f"need-{n}" for n, (need, reading) in enumerate(read, 1)]
     parsed = [
-        (name, SizingRequest.from_dict(reading.request, one), reading)
-        for name, (one, reading) in zip(names, read, strict=True)
+        (name, SizingRequest.from_dict(reading.request, need), reading)
+        for name, (need, reading) in zip(names, read, strict=True)
     ]
     if len(set(names)) < len(names):
         raise RequestError(
@@ -178,14 +178,14 @@ def _progress() -> "Iterator[FileProgress]":
 
     console = Console(stderr=True)
     status = console.status("")
-    told: set[str] = set()
+    announced: set[str] = set()
 
     def show(file: str, word: str) -> None:
         if console.is_terminal:
             status.update(Text(f"{file}: {word}" if word else file))
             status.start()
-        elif file not in told:
-            told.add(file)
+        elif file not in announced:
+            announced.add(file)
             print_message(f"writing {file}")
 
     try:

@@ -125,7 +125,7 @@ def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
     if (last - first) / by >= _MOST_VALUES:
         raise RequestError(f"--axis {shown(text)} has more than {_MOST_VALUES} values; at most so many are allowed")
     count = int((last - first) // by) + 1
-    return [f"{first + by * place:f}{unit}" for place in range(count)]
+    return [f"{first + by * index:f}{unit}" for index in range(count)]
 
 
 def _write(table: Any, out: Path) -> None:

@@ -153,14 +153,14 @@ def design_document(result: SizingResult, reading: Reading = READ_FROM_A_FILE) -
 
 
 def _for_customer(document: dict[str, Any]) -> dict[str, Any]:
-    told = _without(document, _OF_THE_TOOL)
+    shown = _without(document, _OF_THE_TOOL)
     works = [
         _without(work, _OF_THE_FIT)
         | {"stages": {key: _without(stage, ("sources",)) for key, stage in work["stages"].items()}}
         for work in document["design"]["workloads"]
     ]
     design = _without(document["design"], ("warnings",))  # the risks of the guide say what a customer must know
-    return told | {"design": design | {"workloads": works}}
+    return shown | {"design": design | {"workloads": works}}
 
 
 def _without(record: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _quantities(counts: Quantities) -> dict[str, object]:
 def _existing(use: ExistingUse) -> dict[str, dict[str, int]]:
     """Catalogue id -> count, storage in nodes."""
     return {
-        name: {one.item: one.count for one in equipment}
+        name: {part.item: part.count for part in equipment}
         for name, equipment in (("used", use.used), ("idle", use.idle), ("added", use.added))
     }
 
@@ -344,7 +344,7 @@ def _workload(design: DesignAnswer, answer: WorkloadAnswer) -> dict[str, object]
         language=_language(answer.trained) if answer.kind.trains_language else None,
         serving=None if answer.serving is None else {**_serving(answer.serving), "day": answer.day},
         night=answer.night,
-        other_loads=[] if answer.other_loads is None else [vars(one) for one in answer.other_loads.value],
+        other_loads=[] if answer.other_loads is None else [vars(load) for load in answer.other_loads.value],
         checkpoints=None
         if answer.job is None
         else {
@@ -486,9 +486,9 @@ def need_document(reading: Reading, refusal: str = "") -> dict[str, Any]:
     """A need that was not sized: as read, with what is asked, or why it is refused."""
     # "questions" are texts here as in an answer; "asked" also has the answers that each may have.
     texts = [question.text for question in reading.questions if question.about != "refused"]
-    told = reading.told() | ({"refused": refusal} if refusal else {})
+    content = reading.told() | ({"refused": refusal} if refusal else {})
     return json_document(
-        "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **told
+        "need", request=reading.request, assumptions=list(reading.assumptions), questions=texts, **content
     )
 
 

@@ -135,23 +135,23 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         if not name or name in (".", "..") or Path(name).name != name:
             raise OutputError(f"{folder}: {name!r} is not a plain file name")
     targets = [folder / name for name in files]
-    place = folder
+    file = folder
     try:
         if folder.is_file():
             raise FileExistsError(None, "is a file; name a folder")
         make_folders(folder)
         _recover(folder)
-        for place in targets:
-            if place.is_dir():
+        for file in targets:
+            if file.is_dir():
                 raise IsADirectoryError(None, "a folder has this name")
         if files:
             with _staging(folder) as staged:
-                for place in targets:
-                    _write(staged / place.name, files[place.name])
-                place = folder
+                for file in targets:
+                    _write(staged / file.name, files[file.name])
+                file = folder
                 _move(staged.rename(staged.with_suffix(_READY)), folder)
     except OSError as error:
-        raise OutputError(f"{place}: cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{file}: cannot be written: {error.strerror or error}") from error
     return targets
 
 

@@ -88,7 +88,7 @@ class _Export:
         self.made_with = f", planned with catalogue {result.catalog_digest[:16]}" if is_told else ""
         self.site = _text(request.customer) or _text(request.title) or "Planned cluster"
         # Name of each rack in NetBox. Two that differ only in what is cut off get a number; new racks keep theirs.
-        found: dict[str, str] = {}
+        by_item: dict[str, str] = {}
         taken: set[str] = set()
         for rack in sorted(self.plan.racks, key=lambda rack: rack.is_existing):
             plain = _text(rack.name) or "rack"
@@ -97,8 +97,8 @@ class _Export:
                 number += 1
                 name = f"{plain} ({number})"
             taken.add(name.casefold())
-            found[rack.name] = name
-        self.racks = found
+            by_item[rack.name] = name
+        self.racks = by_item
         # Power shelves are part of the systems that arrive as racks, so no outlet of the export feeds these.
         self.links = [link for link in power_links(self.plan, catalog) if not link.rack.is_delivered]
         self.pdu = self.plan.inputs.platform.pdu
@@ -112,7 +112,7 @@ class _Export:
         self.types = self._types()
 
     def files(self) -> dict[str, bytes]:
-        makers = sorted({str(one["manufacturer"]) for one in self.types.values()})
+        makers = sorted({str(device_type["manufacturer"]) for device_type in self.types.values()})
         ends = ("side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name")
         rack_size = ("width", "u_height", "outer_width", "outer_depth", "outer_unit")
         rack_load = ("weight", "max_weight", "weight_unit")
@@ -138,22 +138,22 @@ class _Export:
     def _types(self) -> dict[str, dict[str, Any]]:
         """Device types by catalogue id, each under a name that neither the library nor another one has."""
         devices = [self.catalog.device(item) for item in sorted({device.item for device in self.devices})]
-        found = {device.id: _device_type(device) for device in devices}
+        types = {device.id: _device_type(device) for device in devices}
         if self.strips:
-            found[self.pdu.id] = _pdu_type(self.pdu, self.catalog)
-        models = Counter((one["manufacturer"], one["model"]) for one in found.values())
-        for item, one in found.items():
-            is_alone = models[one["manufacturer"], one["model"]] == 1
-            model = one["model"] if is_alone else f"{one['model']}, {item}"
-            found[item] = {
-                **one,
-                "manufacturer": _text(one["manufacturer"]),
+            types[self.pdu.id] = _pdu_type(self.pdu, self.catalog)
+        models = Counter((device_type["manufacturer"], device_type["model"]) for device_type in types.values())
+        for item, device_type in types.items():
+            is_alone = models[device_type["manufacturer"], device_type["model"]] == 1
+            model = device_type["model"] if is_alone else f"{device_type['model']}, {item}"
+            types[item] = {
+                **device_type,
+                "manufacturer": _text(device_type["manufacturer"]),
                 "model": _text(model, _NAME - len(_TYPE_END)) + _TYPE_END,
-                "slug": f"{one['slug'][: _NAME - len(_SLUG_END)]}{_SLUG_END}",
+                "slug": f"{device_type['slug'][: _NAME - len(_SLUG_END)]}{_SLUG_END}",
             }
         for link in self.links:
-            _set_draws(link, found[link.device.item].get("power-ports", []))
-        return found
+            _set_draws(link, types[link.device.item].get("power-ports", []))
+        return types
 
     def _roles(self) -> Iterator[Row]:
         roles: dict[str, str] = {device.role: _COLOURS.get(device.category, "") for device in self.devices}
@@ -183,8 +183,8 @@ class _Export:
     def _devices(self) -> Iterator[Row]:
         for device in self.devices:
             rack = self.racks[self.plan.racks[device.rack].name]
-            place = (self.site, rack, device.unit, "front", _described(self.catalog.item(device.item)))
-            yield device.name, device.role, *self._type(device.item), _STATUS[device.status], *place
+            position = (self.site, rack, device.unit, "front", _described(self.catalog.item(device.item)))
+            yield device.name, device.role, *self._type(device.item), _STATUS[device.status], *position
         for strip in self.strips:
             # Upright beside the rails: in the rack, in none of its units.
             rack = self.racks[strip.rack.name]
@@ -231,8 +231,8 @@ class _Export:
 
 def _device_type(device: Device) -> dict[str, Any]:
     ports = [(port.name, port.group.kind, port.group.use) for port in device_ports(device)]
-    found: dict[str, Any] = yaml.safe_load(device_type_yaml(device, ports))
-    return found
+    content: dict[str, Any] = yaml.safe_load(device_type_yaml(device, ports))
+    return content
 
 
 def _set_draws(link: PowerLink, inlets: list[dict[str, Any]]) -> None:
@@ -255,7 +255,7 @@ def _pdu_type(pdu: Pdu, catalog: Catalog) -> dict[str, Any]:
     inlet: dict[str, Any] = {"name": "Inlet"}
     if pdu.inlet is not None:
         inlet["type"] = pdu.inlet.value
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "manufacturer": pdu.vendor,
         "model": pdu.name,
         "slug": _slug(f"{pdu.vendor} {pdu.id}"),
@@ -269,10 +269,10 @@ def _pdu_type(pdu: Pdu, catalog: Catalog) -> dict[str, Any]:
         ],
     }
     # Its port on the out-of-band network, where there is one.
-    found["interfaces"] = [{"name": "network", "type": "1000base-t", "mgmt_only": True}]
+    content["interfaces"] = [{"name": "network", "type": "1000base-t", "mgmt_only": True}]
     if pdu.skus:
-        found["part_number"] = pdu.skus[0].value
-    return found
+        content["part_number"] = pdu.skus[0].value
+    return content
 
 
 def _interface(end: End) -> tuple[str, str, str]:

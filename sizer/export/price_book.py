@@ -136,15 +136,15 @@ def _unnamed(row: Price, catalog: Catalog) -> str:
 
 def _in_columns(faults: Sequence[str], text: str, *, is_workbook: bool) -> tuple[BookFault, ...]:
     cells = _cells(text)
-    found = sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0)
+    placed = sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0)
     if not is_workbook:
-        return tuple(found)
+        return tuple(placed)
     columns = list(next(iter(cells.values()), {}))
     return tuple(
         replace(one, cell=f"{column_letters(columns.index(one.column) + 1)}{one.line}")
         if one.column in columns
         else one
-        for one in found
+        for one in placed
     )
 
 

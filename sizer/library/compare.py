@@ -96,157 +96,6 @@ class Snapshot(_Frozen):
         return next((figure for figure in self.figures if figure.key == key), None)
 
 
-def snapshot_of(result: SizingResult) -> Snapshot:
-    """Snapshot of a full answer, not of a customer's copy."""
-    design = result.design
-    return Snapshot(
-        tool_version=__version__,
-        catalog_digest=result.catalog_digest,
-        calibration_digest=result.calibration_digest,
-        design=design.name,
-        verdict=verdict_text(result),
-        currency=design.bill.currency,
-        figures=figures_of(design),
-        lines=_lines(design.bill.lines),
-    )
-
-
-def read_snapshot(text: str) -> Snapshot | None:
-    """A stored snapshot; None where an incompatible version of this program wrote it."""
-    try:
-        snapshot = Snapshot.model_validate_json(text)
-    except ValidationError:
-        return None
-    return snapshot if snapshot.version == SNAPSHOT_VERSION else None
-
-
-# --- figures
-
-
-def figures_of(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
-    """Figures of a design in the order of the headline."""
-    counts, bill = design.quantities, design.bill
-    return headline_figures(
-        gpus=design.n_gpus,
-        servers=design.n_servers,
-        storage_nodes=design.storage_nodes,
-        workloads=[figure for number in range(len(design.workloads)) for figure in _workload(design, number)],
-        usable_bytes=_number(design.usable_bytes),
-        power_w=_number(counts.power_max_w[0]),
-        has_unknown_power=bool(counts.unknown_power),
-        rack_units=_number(counts.rack_units[0]),
-        racks=int(counts.racks[0]),
-        price="" if bill.net_total.is_unknown else f"{bill.total:.2f}",
-        is_price_complete=bill.is_complete,
-        stage=design.workloads[0].bottleneck,
-        probability=_number(design.probability),
-    )
-
-
-def headline_figures(
-    *,
-    gpus: int,
-    servers: int,
-    storage_nodes: int,
-    workloads: Sequence[HeadlineFigure],
-    usable_bytes: float | None,
-    power_w: float | None,
-    has_unknown_power: bool,
-    rack_units: float | None,
-    racks: int,
-    price: str,
-    is_price_complete: bool,
-    stage: str,
-    probability: float | None,
-) -> tuple[HeadlineFigure, ...]:
-    """Figures of an answer in their order, computed now or read from a file."""
-    return (
-        HeadlineFigure(key="gpus", label="GPUs", value=gpus),
-        HeadlineFigure(key="servers", label="GPU servers", value=servers),
-        HeadlineFigure(key="storage-nodes", label="Storage nodes", value=storage_nodes),
-        *workloads,
-        HeadlineFigure(key="capacity", label="Usable capacity", unit="B", value=usable_bytes or None),
-        HeadlineFigure(key="power", label="Power", unit="W", value=power_w, is_at_least=has_unknown_power),
-        HeadlineFigure(key="rack-units", label="Rack units", value=rack_units),
-        HeadlineFigure(key="racks", label="Racks", value=racks),
-        HeadlineFigure(key="price", label="Net price", unit="money", text=price, is_at_least=not is_price_complete),
-        HeadlineFigure(key="stage", label="Bottleneck", text=STAGES[stage]),
-        HeadlineFigure(key="probability", label="Probability of meeting every target", unit="%", value=probability),
-    )
-
-
-def _workload(design: DesignAnswer, number: int) -> tuple[HeadlineFigure, ...]:
-    answer = design.workloads[number]
-    whose = answer.workload.name if len(design.workloads) > 1 else ""
-    of = f"{answer.dnn.id} {answer.sample_bytes:g}"
-    rate = rate_figure(number, whose, str(sample_unit(answer.dnn)), of, _ends(answer.throughput))
-    return (rate,) if answer.time is None else (rate, time_figure(number, whose, of, _ends(answer.time.total_s)))
-
-
-IntervalEnds = tuple[float | None, float | None, float | None]  # value, low, high
-
-
-def rate_figure(number: int, whose: str, unit: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
-    """Rate of one workload; ``whose`` names it where there are several."""
-    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "Rate", unit, of, ends)
-
-
-def time_figure(number: int, whose: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
-    """Time to train of one workload."""
-    return _estimated(f"time-{number}", f"Time to train of {whose}" if whose else "Time to train", "s", of, ends)
-
-
-def _estimated(key: str, label: str, unit: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
-    value, low, high = ends
-    return HeadlineFigure(key=key, label=label, unit=unit, value=value, low=low, high=high, of=of)
-
-
-def _ends(interval: Estimate) -> IntervalEnds:
-    value, low, high = (_number(one) for one in interval)
-    return value, low, high
-
-
-def _number(value: Any) -> float | None:
-    if value is None:  # a probability that is not known
-        return None
-    number = float(value)
-    # Excludes infinity and NaN. As the design's file has it, so that the two are the same.
-    return portable(number) if abs(number) < float("inf") else None
-
-
-# --- bill
-
-
-def _lines(lines: tuple[BillLine, ...]) -> tuple[SavedLine, ...]:
-    return lines_with_keys(
-        (
-            line.group,
-            line.category,
-            line.item,
-            SavedLine(
-                key="",
-                name=line.description,
-                quantity=line.quantity,
-                unit=line.unit,
-                net=None if line.extended_net is None else f"{line.extended_net:.2f}",
-                is_bought=line.is_bought,
-            ),
-        )
-        for line in lines
-    )
-
-
-def lines_with_keys(lines: Iterable[tuple[str, str, str, SavedLine]]) -> tuple[SavedLine, ...]:
-    """Lines of a bill with their keys, from group, category and item of each; an item may be empty."""
-    found: dict[str, SavedLine] = {}
-    for group, category, item, line in lines:
-        key = "|".join((group, category, item or line.name))
-        while key in found:
-            key += "+"
-        found[key] = line.model_copy(update={"key": key})
-    return tuple(found.values())
-
-
 Text = Annotated[str, Field(max_length=2_000)]
 Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]
 # A size, rate, time or amount: never below 0. The unit is that of its key.
@@ -273,10 +122,6 @@ class _Ends(_Read):
         if known != sorted(known):
             raise ValueError(f"low {self.low:g}, value {self.value:g} and high {self.high:g} are not in this order")
         return self
-
-    @property
-    def ends(self) -> IntervalEnds:
-        return self.value, self.low, self.high
 
 
 class _Time(_Read):
@@ -347,6 +192,132 @@ class _File(_Read):
     bill: _Bill
 
 
+def snapshot_of(result: SizingResult) -> Snapshot:
+    """Snapshot of a full answer, not of a customer's copy."""
+    design = result.design
+    return Snapshot(
+        tool_version=__version__,
+        catalog_digest=result.catalog_digest,
+        calibration_digest=result.calibration_digest,
+        design=design.name,
+        verdict=verdict_text(result),
+        currency=design.bill.currency,
+        figures=figures_of(design),
+        lines=_lines(design.bill.lines),
+    )
+
+
+def read_snapshot(text: str) -> Snapshot | None:
+    """A stored snapshot; None where an incompatible version of this program wrote it."""
+    try:
+        snapshot = Snapshot.model_validate_json(text)
+    except ValidationError:
+        return None
+    return snapshot if snapshot.version == SNAPSHOT_VERSION else None
+
+
+# --- figures
+
+
+def figures_of(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
+    """Figures of a design in the order of the headline."""
+    counts, bill = design.quantities, design.bill
+    read = _Design.model_construct(
+        name=design.name,
+        n_gpus=design.n_gpus,
+        n_servers=design.n_servers,
+        storage_nodes=design.storage_nodes,
+        usable_bytes=_number(design.usable_bytes),
+        power_max_w=_number(counts.power_max_w[0]),
+        unknown_power=list(counts.unknown_power),
+        rack_units=_number(counts.rack_units[0]),
+        racks=int(counts.racks[0]),
+        probability=_number(design.probability),
+        workloads=[
+            _Workload.model_construct(
+                name=answer.workload.name,
+                dnn=answer.dnn.id,
+                sample_bytes=answer.sample_bytes,
+                samples_per_s=_ends(answer.throughput),
+                bottleneck=answer.bottleneck,
+                time=None if answer.time is None else _Time.model_construct(total_s=_ends(answer.time.total_s)),
+            )
+            for answer in design.workloads
+        ],
+    )
+    price = "" if bill.net_total.is_unknown else f"{bill.total:.2f}"
+    units = [str(sample_unit(answer.dnn)) for answer in design.workloads]
+    return _figures(read, units, price, is_price_complete=bill.is_complete)
+
+
+def _figures(
+    design: _Design, units: Sequence[str], price: str, *, is_price_complete: bool
+) -> tuple[HeadlineFigure, ...]:
+    """Figures of a design in their order; ``units``: of the rate of each workload."""
+    several = len(design.workloads) > 1
+    figures = [
+        HeadlineFigure(key="gpus", label="GPUs", value=design.n_gpus),
+        HeadlineFigure(key="servers", label="GPU servers", value=design.n_servers),
+        HeadlineFigure(key="storage-nodes", label="Storage nodes", value=design.storage_nodes),
+    ]
+    for number, (work, unit) in enumerate(zip(design.workloads, units, strict=True)):
+        whose, of = f" of {work.name}" if several else "", f"{work.dnn} {work.sample_bytes:g}"
+        measures = [("rate", "Rate", unit, work.samples_per_s)]
+        measures += [] if work.time is None else [("time", "Time to train", "s", work.time.total_s)]
+        figures += [
+            HeadlineFigure(key=f"{key}-{number}", label=f"{label}{whose}", unit=measure_unit, of=of, **vars(ends))
+            for key, label, measure_unit, ends in measures
+        ]
+    power, is_partial = design.power_max_w, bool(design.unknown_power)
+    return (
+        *figures,
+        HeadlineFigure(key="capacity", label="Usable capacity", unit="B", value=design.usable_bytes or None),
+        HeadlineFigure(key="power", label="Power", unit="W", value=power, is_at_least=is_partial),
+        HeadlineFigure(key="rack-units", label="Rack units", value=design.rack_units),
+        HeadlineFigure(key="racks", label="Racks", value=design.racks),
+        HeadlineFigure(key="price", label="Net price", unit="money", text=price, is_at_least=not is_price_complete),
+        HeadlineFigure(key="stage", label="Bottleneck", text=STAGES[design.workloads[0].bottleneck]),
+        HeadlineFigure(
+            key="probability", label="Probability of meeting every target", unit="%", value=design.probability
+        ),
+    )
+
+
+def _ends(interval: Estimate) -> _Ends:
+    value, low, high = map(_number, interval)
+    return _Ends.model_construct(value=value, low=low, high=high)
+
+
+def _number(value: Any) -> float | None:
+    if value is None:  # a probability that is not known
+        return None
+    number = float(value)
+    # Excludes infinity and NaN. As the design's file has it, so that the two are the same.
+    return portable(number) if abs(number) < float("inf") else None
+
+
+# --- bill
+
+
+def _lines(lines: Iterable[BillLine | _BillLine]) -> tuple[SavedLine, ...]:
+    """Lines of a bill with their keys: group, category and item, or the description of a line without one."""
+    saved: dict[str, SavedLine] = {}
+    for line in lines:
+        key = "|".join((line.group, line.category, line.item or line.description))
+        while key in saved:
+            key += "+"
+        net = line.extended_net
+        saved[key] = SavedLine(
+            key=key,
+            name=line.description,
+            quantity=line.quantity,
+            unit=line.unit,
+            net=f"{net:.2f}" if isinstance(net, Decimal) else net,
+            is_bought=line.status in BOUGHT,
+        )
+    return tuple(saved.values())
+
+
 def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
     """Snapshot of a design.json: figures and bill.
 
@@ -371,13 +342,6 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
             "Use the file as it was written, or size its request again"
         )
     design, bill = read.design, read.bill
-    several = len(design.workloads) > 1
-    figures = []
-    for number, work in enumerate(design.workloads):
-        whose, of = work.name if several else "", f"{work.dnn} {work.sample_bytes:g}"
-        figures.append(rate_figure(number, whose, _unit(work, catalog), of, work.samples_per_s.ends))
-        if work.time is not None:
-            figures.append(time_figure(number, whose, of, work.time.total_s.ends))
     return Snapshot(
         tool_version=read.tool_version,
         catalog_digest=read.catalog_digest,
@@ -385,37 +349,13 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
         design=design.name,
         verdict=read.verdict,
         currency=bill.currency,
-        figures=headline_figures(
-            gpus=design.n_gpus,
-            servers=design.n_servers,
-            storage_nodes=design.storage_nodes,
-            workloads=figures,
-            usable_bytes=design.usable_bytes,
-            power_w=design.power_max_w,
-            has_unknown_power=bool(design.unknown_power),
-            rack_units=design.rack_units,
-            racks=design.racks,
-            price=bill.total or "",
+        figures=_figures(
+            design,
+            [_unit(work, catalog) for work in design.workloads],
+            bill.total or "",
             is_price_complete=bill.total_is_complete,
-            stage=design.workloads[0].bottleneck,
-            probability=design.probability,
         ),
-        lines=lines_with_keys(
-            (
-                line.group,
-                line.category,
-                line.item or "",
-                SavedLine(
-                    key="",
-                    name=line.description,
-                    quantity=line.quantity,
-                    unit=line.unit,
-                    net=line.extended_net,
-                    is_bought=line.status in BOUGHT,
-                ),
-            )
-            for line in bill.lines
-        ),
+        lines=_lines(bill.lines),
     )
 
 

@@ -283,13 +283,13 @@ def design_of(row: _Row) -> SavedDesign:
 
 def designs_of(rows: Iterable[_Row]) -> tuple[tuple[SavedDesign, ...], tuple[str, ...]]:
     """Designs of the rows that can be read, and a sentence for each other one."""
-    found, damaged = [], []
+    readable, damaged = [], []
     for row in rows:
         try:
-            found.append(design_of(row))
+            readable.append(design_of(row))
         except DamagedRecordError as error:
             damaged.append(str(error))
-    return tuple(found), tuple(damaged)
+    return tuple(readable), tuple(damaged)
 
 
 def revision_of(row: _Row) -> Revision:
@@ -400,7 +400,7 @@ class Library:
             if parent is None:
                 raise LibraryError(f"the design has no revision {based_on} to base this one on")
             newer_revisions = tuple(entry for entry, _ in history if entry.number > based_on)
-            for entry, digest in (history[-1], *(one for one in history if one[0] is parent)):
+            for entry, digest in (history[-1], *(revision for revision in history if revision[0] is parent)):
                 if digest == content.digest:
                     return SaveOutcome(entry.number, False, newer_revisions)
             number = history[-1][0].number + 1
@@ -597,14 +597,14 @@ def _design(named: str, library: Library) -> SavedDesign:
         raise LibraryError(
             f"the library has no design called {named[:80]!r}…: names have at most {MAX_NAME} characters"
         )
-    page, found, n_designs = 0, [], 1
+    page, matches, n_designs = 0, [], 1
     while page * 100 < n_designs:
         listed = library.search(named, page=page, per_page=100, with_hidden=True)
-        found += [design for design in listed.designs if design.name.casefold() == named.casefold()]
+        matches += [design for design in listed.designs if design.name.casefold() == named.casefold()]
         page, n_designs = page + 1, listed.n_designs
-    if len(found) > 1:
-        ids = ", ".join(design.id for design in found[:_MOST_LISTED])
-        raise LibraryError(f"{len(found)} designs are called {named[:80]!r}; use the id of one: {ids}")
-    if not found and not is_design_id(named):
+    if len(matches) > 1:
+        ids = ", ".join(design.id for design in matches[:_MOST_LISTED])
+        raise LibraryError(f"{len(matches)} designs are called {named[:80]!r}; use the id of one: {ids}")
+    if not matches and not is_design_id(named):
         raise LibraryError(f"the library has no design called {named[:80]!r}")
-    return found[0] if found else library.design(named)
+    return matches[0] if matches else library.design(named)

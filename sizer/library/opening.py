@@ -136,14 +136,14 @@ def database_error(place: str, error: SQLAlchemyError | UnicodeDecodeError, engi
 def _lost(engine: Engine) -> str:
     """Which tables of a damaged file cannot be read to their ends."""
     lost, whole = [], []
-    for table, held in _HELD:
+    for table, column in _HELD:
         try:
             with engine.connect() as connection:
                 for _ in connection.execute(table.select()):
                     pass
-            whole.append(held)
+            whole.append(column)
         except FAULTS:
-            lost.append(held)
+            lost.append(column)
     if not lost:
         return "every record can be read, but its index or its free space is damaged, so nothing is saved in it"
     return f"its {' and '.join(lost)} cannot all be read" + (f", its {' and '.join(whole)} can" if whole else "")

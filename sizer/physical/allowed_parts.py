@@ -43,8 +43,8 @@ def gpus_fitted(server: Server, asked: int | None, *, alone: bool = False) -> li
 def larger_cache_bytes(catalog: Catalog, size_bytes: float) -> float:
     """The smallest page cache of any server that holds a data set: alike where the same sizes of memory do. [B]"""
     caches = _page_caches(catalog)
-    place = bisect_left(caches, size_bytes)
-    return caches[place] if place < len(caches) else math.inf
+    position = bisect_left(caches, size_bytes)
+    return caches[position] if position < len(caches) else math.inf
 
 
 @lru_cache(maxsize=8)
@@ -66,9 +66,9 @@ def asked_of(request: SizingRequest, server: Server) -> Platforms:
     asked, existing = request.platforms, request.existing
     if server.id not in existing.servers:
         return asked
-    held = tuple(gpu for gpu in existing.gpus if gpu in server.gpus and (not asked.gpus or gpu in asked.gpus))
+    owned_gpus = tuple(gpu for gpu in existing.gpus if gpu in server.gpus and (not asked.gpus or gpu in asked.gpus))
     each = existing.gpus_per_server or asked.gpus_per_server
-    return asked.model_copy(update={"gpus": held or asked.gpus, "gpus_per_server": each})
+    return asked.model_copy(update={"gpus": owned_gpus or asked.gpus, "gpus_per_server": each})
 
 
 def allowed_gpus(catalog: Catalog, server: Server, asked: Platforms, eras: ErasAsked) -> list[Gpu]:
@@ -90,7 +90,7 @@ def allowed_storage(
 
     Other storage must be sold on a day; without one, after all dates.
     """
-    found, named = [], {*asked.storage, *owned}
+    allowed, named = [], {*asked.storage, *owned}
     for storage in allowed_items(catalog.storage, asked.storage, asked.forbidden_storage):
         if asked.storage_tier is not None and storage.tier != asked.storage_tier:
             continue
@@ -103,8 +103,8 @@ def allowed_storage(
             # Storage that cannot be ordered is there only where the head node serves it or the request names it.
             fits = storage.orderable or storage.server is not None or storage.id in named
         if fits:
-            found.append(storage)
-    return found
+            allowed.append(storage)
+    return allowed
 
 
 def fits_era(era: str | None, of_server: str | None) -> bool:
@@ -166,9 +166,9 @@ def check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("site.network_pdu", [one for one in [request.site.network_pdu] if one is not None], catalog.pdus, "pdus"),
     ]
     faults = [
-        f"request: {place} names {name!r}, which is not in the catalogue{nearest(name, list(known))}; "
+        f"request: {key} names {name!r}, which is not in the catalogue{nearest(name, list(known))}; "
         f"its {folder} are {', '.join(known)}"
-        for place, names, known, folder in lists
+        for key, names, known, folder in lists
         for name in names
         if name not in known
     ]

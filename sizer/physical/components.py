@@ -116,12 +116,12 @@ _Arrays = TypeVar("_Arrays", "Quantities", Network)
 
 def _spread(counted: _Arrays, rows: Ints, n_rows: int) -> dict[str, Any]:
     """Arrays of some rows among all; 0 in the others."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, values in vars(counted).items():
         if isinstance(values, np.ndarray):
-            found[name] = np.zeros(n_rows, dtype=values.dtype)
-            found[name][rows] = values
-    return found
+            columns[name] = np.zeros(n_rows, dtype=values.dtype)
+            columns[name][rows] = values
+    return columns
 
 
 def combined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
@@ -130,14 +130,14 @@ def combined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
     spread = [_spread(counted, rows, n_rows) for rows, counted in parts]
 
     def masks(name: str) -> dict[Any, Bools]:
-        found: dict[Any, Bools] = {}
+        joined: dict[Any, Bools] = {}
         for rows, counted in parts:
             for rule, mask in getattr(counted, name).items():
-                found.setdefault(rule, np.zeros(n_rows, dtype=bool))[rows] |= mask
-        return found
+                joined.setdefault(rule, np.zeros(n_rows, dtype=bool))[rows] |= mask
+        return joined
 
     def all_of(name: str) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys(one for _, counted in parts for one in getattr(counted, name)))
+        return tuple(dict.fromkeys(counts for _, counted in parts for counts in getattr(counted, name)))
 
     def placed(rows: Ints, quantity: Ints) -> Ints:
         whole = np.zeros(n_rows, dtype=np.int64)
@@ -146,14 +146,14 @@ def combined(parts: Sequence[tuple[Ints, Quantities]]) -> Quantities:
 
     return replace(
         parts[0][1],
-        components=tuple(part.of(placed(rows, part.quantity)) for rows, one in parts for part in one.components),
-        networks=tuple(replace(net, **_spread(net, rows, n_rows)) for rows, one in parts for net in one.networks),
+        components=tuple(part.of(placed(rows, part.quantity)) for rows, counts in parts for part in counts.components),
+        networks=tuple(replace(net, **_spread(net, rows, n_rows)) for rows, counts in parts for net in counts.networks),
         violations=masks("violations"),
         row_notes=masks("row_notes"),
         unknown_power=all_of("unknown_power"),
         unknown_weight=all_of("unknown_weight"),
         notes=all_of("notes"),
-        **{name: np.sum([one[name] for one in spread], axis=0) for name in spread[0]},
+        **{name: np.sum([counts[name] for counts in spread], axis=0) for name in spread[0]},
     )
 
 
@@ -206,19 +206,19 @@ class DesignParts:
         places: dict[tuple[object, ...], int] = {}
         lines: list[Component] = []
         at: list[list[int]] = [[], []]
-        for place, line in ((place, line) for place, one in enumerate(both) for line in one.lines):
+        for index, line in ((index, line) for index, part in enumerate(both) for line in part.lines):
             # Notes and contents change neither price nor draw.
             key = line.role, line.category, line.item, line.status
             if places.setdefault(key, len(lines)) == len(lines):
                 lines.append(line)
-            at[place].append(places[key])
+            at[index].append(places[key])
         pieces = np.zeros((len(lines), n + other.racks.size), dtype=np.int64)
         np.add.at(pieces[:, :n], at[0], self.pieces)
         np.add.at(pieces[:, n:], at[1], other.pieces)
-        none = [np.zeros(one.racks.size, dtype=bool) for one in both]
+        none = [np.zeros(part.racks.size, dtype=bool) for part in both]
         rules = dict.fromkeys((*self.violations, *other.violations))
         violations = {
-            rule: np.concatenate([one.violations.get(rule, no) for one, no in zip(both, none, strict=True)])
+            rule: np.concatenate([part.violations.get(rule, no) for part, no in zip(both, none, strict=True)])
             for rule in rules
         }
         return DesignParts(

@@ -258,26 +258,26 @@ def _placed(
 def _names(classes: Sequence[RackClass], wires: Wiring) -> list[str]:
     own = _switch_names(wires)
     counts: dict[Role, int] = {}
-    found = []
+    names = []
     for group in classes:
         first = counts.get(group.role, 0)
         last = counts[group.role] = first + int(group.quantity[0])
         switches = own.get(group.role)
-        found += switches if switches is not None else [_name(group.role, index) for index in range(first, last)]
-    return found
+        names += switches if switches is not None else [_name(group.role, index) for index in range(first, last)]
+    return names
 
 
 def _standing(plan: Plan, names: Sequence[str]) -> dict[tuple[int, int], tuple[int, int]]:
     """Links of a standing plan by the device numbers of this one; what has no device here is left out."""
     number = {name: index for index, name in enumerate(names)}
     here = [number.get(device.name, -1) for device in plan.devices]
-    found = {}
+    devices = {}
     for cable in plan.cables:
         run = cable.run
         ends = (run.a_device.tolist(), run.a_port.tolist(), run.b_device.tolist(), run.b_port.tolist())
         for a, a_port, b, b_port in zip(*ends, strict=True):
-            found[a if a < 0 else here[a], a_port] = (here[b], b_port)
-    return found
+            devices[a if a < 0 else here[a], a_port] = (here[b], b_port)
+    return devices
 
 
 def _name(role: Role, index: int) -> str:
@@ -363,7 +363,7 @@ def _empty_units(group: RackGroup, room: ExistingRack | None, there: Sequence[Pl
     """Units that stay empty; a system that arrives as a rack arrives closed."""
     if group.is_delivered:
         return ()
-    taken = {unit for one in there for unit in range(one.unit, one.unit + one.height_u)}
+    taken = {unit for device in there for unit in range(device.unit, device.unit + device.height_u)}
     height = int(group.rack.height_u.value)
     usable = range(1, height + 1) if room is None else range(room.first_free_u, room.first_free_u + room.free_u)
     return tuple(unit for unit in usable if unit not in taken)
@@ -387,7 +387,7 @@ def _own_weight_kg(group: RackGroup, room: ExistingRack | None) -> float | None:
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
     """Components with the measured cables in the place of the planned ones."""
-    found: dict[tuple[Role, str, tuple[PlanNote, ...]], Fraction] = {}
+    quantities: dict[tuple[Role, str, tuple[PlanNote, ...]], Fraction] = {}
     cages = _Cages()
     for cable in cables:
         counts = np.bincount(cable.choice, minlength=len(cable.choices))
@@ -396,20 +396,20 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
             for item, pieces in choice.items:
                 key = (cable.run.role, item, choice.part_notes)
                 more = cages.filled(cable, number, item) if item in modules else links * pieces
-                found[key] = found.get(key, Fraction(0)) + more
+                quantities[key] = quantities.get(key, Fraction(0)) + more
     # Links of one role are all there, or all bought.
     theirs = {part.role: part.status for part in components if part.category == CABLE_CATEGORY}
     measured = []
     sums: dict[str, Fraction] = {}  # a splitter may serve links of two roles
-    for (role, item, notes), total in found.items():
+    for (role, item, notes), total in quantities.items():
         before = sums.get(item, Fraction(0))
         sums[item] = before + total
         quantity = math.ceil(sums[item]) - math.ceil(before)
         status = theirs.get(role, "computed")
         measured.append(Component(role, CABLE_CATEGORY, item, np.array([quantity]), notes, status))
-    kept = [part for part in components if part.category != CABLE_CATEGORY]
-    place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
-    return (*kept[:place], *measured, *kept[place:])
+    others = [part for part in components if part.category != CABLE_CATEGORY]
+    position = next((i for i, part in enumerate(others) if part.category == "rack and power"), len(others))
+    return (*others[:position], *measured, *others[position:])
 
 
 class _Cages:

@@ -238,8 +238,8 @@ class Losses:
     def _nodes_left(self, state: _State) -> tuple[int, float]:
         """Storage nodes with a port that servers reach, and the share of their ports that they keep."""
         ports = [(sum(k.id in state.reached for k in links), len(links)) for links in self.storage_nodes.values()]
-        kept = [(has, had) for has, had in ports if has]
-        return len(kept), sum(has for has, _ in kept) / sum(had for _, had in kept) if kept else 0.0
+        connected = [(has, had) for has, had in ports if has]
+        return len(connected), sum(has for has, _ in connected) / sum(had for _, had in connected) if connected else 0.0
 
     def _holds_data(self, state: _State, devices: Collection[str]) -> bool:
         """Whether the storage nodes that are left hold the data; taken for granted where no source says so.

@@ -8,7 +8,7 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped, si, tokens_text
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Dnn, Gpu, NumberFormat, TransformerShape
+from sizer.catalog.schema import TOKEN_BYTES, Dnn, Gpu, NumberFormat, TransformerShape
 from sizer.workload.checkpoints import CHECKPOINT_WAIT_S, Checkpoints
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import CustomDataset, Method, SizingRequest, Target, Workload
@@ -32,8 +32,6 @@ _ADAPTER_SEQUENCES = 8
 _FINE_TUNING_SEQUENCES = 64
 # Tokens of a set of which only its size on storage matters.
 USUAL_TOKENS: dict[str, float] = {"full": 1e12, "continued": 1e11, "fine-tuning": 1e9, "lora": 1e8}
-# Token numbers of vocabularies above 65,536 take four bytes; a token of English text has about four characters.
-TOKEN_BYTES = 4.0
 # Marks the name of a data set whose length the request does not state.
 ASSUMED_LENGTH = " (assumed)"
 # A stated set that differs more from its tokens contradicts them: other token numbers have two bytes or eight.

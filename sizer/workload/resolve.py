@@ -16,7 +16,7 @@ from sizer.catalog.items import Item
 from sizer.catalog.model import Catalog
 from sizer.catalog.sale import newer_eras
 from sizer.catalog.sample_formats import SampleFormat
-from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack, Transformer
+from sizer.catalog.schema import FLOP_PER_PARAMETER, TOKEN_BYTES, Dataset, Dnn, Recipe, Stack, Transformer
 from sizer.workload.checkpoints import (
     Checkpoints,
     OtherStreams,
@@ -29,7 +29,6 @@ from sizer.workload.data import larger_data_share
 from sizer.workload.eras import eras_asked
 from sizer.workload.language import (
     DEFAULT_LANGUAGE_STACK,
-    TOKEN_BYTES,
     DefaultKind,
     LanguageWork,
     in_tokens,
@@ -55,8 +54,6 @@ CUSTOM = "request"  # source of values from the user
 QUALITY_TARGETS = "MLPerf"
 # After so long software and drivers are others.
 _OLD_DAYS = 365
-# Of the forward pass of a linear layer: a multiplication and an addition.
-FLOP_PER_PARAMETER = 2.0
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 from sizer.base.errors import RequestError
 from sizer.base.quantities import tokens_text
 from sizer.base.units import DAY_S, HOUR_S
-from sizer.catalog.schema import Dnn, TransformerShape
-from sizer.workload.language import TOKEN_BYTES, DefaultKind
+from sizer.catalog.schema import TOKEN_BYTES, Dnn, TransformerShape
+from sizer.workload.language import DefaultKind
 from sizer.workload.loads import DAY_HOURS, length_ratio, lengths_of, load_by_hour, stated_length
 from sizer.workload.optional_tables import Measured
 from sizer.workload.request import SERVING_TASKS, CustomDataset, Target, Use, Workload

@@ -289,8 +289,8 @@ class _Item:
             facts = old if isinstance(old, tuple) else (old,)
             if not old or all(getattr(fact, "basis", "") == "assumed" for fact in facts):
                 new[key] = said
-            elif isinstance(old, Sourced) and (held := getattr(old.value, "id", old.value)) != said["value"]:
-                had = f"{held:g}" if isinstance(held, float) else str(held)
+            elif isinstance(old, Sourced) and (value := getattr(old.value, "id", old.value)) != said["value"]:
+                had = f"{value:g}" if isinstance(value, float) else str(value)
                 self.ask(key, f"{had} in the catalogue, {said['value']} in the file; the catalogue's stays")
         self._fit_bracket(known, new)
         return new

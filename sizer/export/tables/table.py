@@ -181,7 +181,7 @@ def columns(bill: Bill) -> tuple[BillColumn, ...]:
     if not bill.is_customer_copy:
         return _FULL
     titles = {"Unit list price": "Unit price", "Extended net": "Extended price"}
-    return tuple(replace(one, title=titles.get(one.key, "")) for one in _FULL if one.key not in _NOT_TOLD)
+    return tuple(replace(column, title=titles.get(column.key, "")) for column in _FULL if column.key not in _NOT_TOLD)
 
 
 def instead_of_price(line: BillLine) -> str:

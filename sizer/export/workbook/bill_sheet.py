@@ -139,7 +139,7 @@ def write_bill(sheets: Sheets, bill: Bill, catalog: Catalog) -> BillCells:
     """Sheet with all lines, their sum, the discount of the deal and the total."""
     shown_columns = columns(bill)
     sheet = sheets.add(NAME, _widths(bill, shown_columns), "Bill of materials", A3)
-    right = [place for place, column in enumerate(shown_columns) if column.kind not in ("text", "wrap")]
+    right = [index for index, column in enumerate(shown_columns) if column.kind not in ("text", "wrap")]
     sheets.heads(sheet, [column.head for column in shown_columns], right, frozen_columns=3)
     first = HEAD_ROW + 1
     last = first + max(len(bill.lines), 1) - 1
@@ -156,9 +156,9 @@ def write_bill(sheets: Sheets, bill: Bill, catalog: Catalog) -> BillCells:
 
     # Rules for typed values; a price may also be text, after a question.
     def at(key: str, rule: dict[str, Any]) -> None:
-        place = cells.place(key)
-        titled = {**rule, "error_title": cells.columns[place].head}
-        sheet.data_validation(cells.first - 1, place, cells.last - 1, place, titled)
+        index = cells.place(key)
+        titled = {**rule, "error_title": cells.columns[index].head}
+        sheet.data_validation(cells.first - 1, index, cells.last - 1, index, titled)
 
     whole = {"validate": "integer", "criteria": ">=", "minimum": 0, "error_message": "A whole number, 0 or more."}
     at("Qty", whole)
@@ -196,24 +196,24 @@ def _widths(bill: Bill, shown_columns: Sequence[BillColumn]) -> list[float]:
 def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cells: BillCells, catalog: Catalog) -> None:
     is_open = line.unit_price is None and line.fixed_extended is None
     given = values(line, bill)
-    for place, (column, value) in enumerate(zip(cells.columns, given, strict=True)):
+    for index, (column, value) in enumerate(zip(cells.columns, given, strict=True)):
         if column.key == "Price source" and value in catalog.sources:
             value = catalog.sources[str(value)].title
         if column.key == "Status":
             value = _SHOWN.get(line.status, line.status)
         if isinstance(value, str):
-            sheets.text(sheet, row, place, value, "open" if column.kind == "money" else column.kind)
+            sheets.text(sheet, row, index, value, "open" if column.kind == "money" else column.kind)
         elif value is None:
-            sheet.write_blank(row, place, None, sheets.formats[column.kind])
+            sheet.write_blank(row, index, None, sheets.formats[column.kind])
         else:
             number = value / 100 if column.kind == "percent" else value
             kind = "open" if column.kind == "money" and is_open else column.kind
-            sheets.number(sheet, row, place, float(number), kind)
+            sheets.number(sheet, row, index, float(number), kind)
     style = sheets.formats["open" if is_open else "money"]
     for key, formula in _price_formulas(line, row + 1, cells).items():
-        place = cells.place(key)
-        value = given[place]
-        sheet.write_formula(row, place, formula, style, float(value) if isinstance(value, Decimal) else value)
+        index = cells.place(key)
+        value = given[index]
+        sheet.write_formula(row, index, formula, style, float(value) if isinstance(value, Decimal) else value)
     _helpers(sheets, sheet, row, line, cells)
 
 
@@ -465,8 +465,8 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
         open_ = cells.is_open(cells.column("Extended net"), rule)
         n_open = part.net_total.n_open
         formula = f'=IF({open_}=0,"",IF({open_}=1,"1 line needs a quote",{open_}&" lines need a quote"))'
-        told = by_count(n_open, "1 line needs a quote", f"{n_open} lines need a quote") if n_open else ""
-        sheet.write_formula(row, 3, formula, muted, told)
+        note = by_count(n_open, "1 line needs a quote", f"{n_open} lines need a quote") if n_open else ""
+        sheet.write_formula(row, 3, formula, muted, note)
     if is_told:
         row = _discounted(sheets, sheet, row, bill, cells)
     row += 1

@@ -104,7 +104,7 @@ def _write(sheets: Sheets, table: Sheet) -> None:
     columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
     widths = [_width(head, cells) for head, cells in zip(table.heads, columns, strict=True)]
     sheet = sheets.add(table.title, widths, paper=A3 if len(table.heads) > _A4_COLUMNS else A4)
-    right = [place for place, head in enumerate(table.heads) if head in table.numeric]
+    right = [index for index, head in enumerate(table.heads) if head in table.numeric]
     sheets.heads(sheet, table.heads, right, frozen_columns=1)
     last = HEAD_ROW
     for last, row in enumerate(table.rows, HEAD_ROW + 1):
@@ -156,12 +156,12 @@ def _networks(result: SizingResult, catalog: Catalog) -> Sheet:
 def _assumptions(result: SizingResult) -> Sheet:
     """All assumptions, defaults of the request first."""
     columns: tuple[SheetColumn[AssumptionRow], ...] = (
-        SheetColumn("Assumption", lambda one: one.what),
-        SheetColumn("Value", lambda one: one.value if one.number is None else one.number),
-        SheetColumn("Unit", lambda one: "" if one.number is None else one.unit),
-        SheetColumn("Basis", lambda one: one.basis),
-        SheetColumn("Source", lambda one: one.source),
-        SheetColumn("Reason", lambda one: one.note),
+        SheetColumn("Assumption", lambda assumption: assumption.what),
+        SheetColumn("Value", lambda assumption: assumption.value if assumption.number is None else assumption.number),
+        SheetColumn("Unit", lambda assumption: "" if assumption.number is None else assumption.unit),
+        SheetColumn("Basis", lambda assumption: assumption.basis),
+        SheetColumn("Source", lambda assumption: assumption.source),
+        SheetColumn("Reason", lambda assumption: assumption.note),
     )
     return record_sheet("Assumptions", assumption_rows(result), columns)
 
@@ -169,12 +169,12 @@ def _assumptions(result: SizingResult) -> Sheet:
 def _questions(result: SizingResult) -> Sheet:
     """Open questions, one row each, with room for the answer."""
     columns: tuple[SheetColumn[VendorQuestion], ...] = (
-        SheetColumn("Line", lambda one: one.line),
-        SheetColumn("Vendor", lambda one: one.vendor),
-        SheetColumn("About", lambda one: one.about),
-        SheetColumn("SKU", lambda one: one.sku),
-        Number("Qty", lambda one: "" if one.quantity is None else one.quantity),
-        SheetColumn("Question", lambda one: one.question),
+        SheetColumn("Line", lambda question: question.line),
+        SheetColumn("Vendor", lambda question: question.vendor),
+        SheetColumn("About", lambda question: question.about),
+        SheetColumn("SKU", lambda question: question.sku),
+        Number("Qty", lambda question: "" if question.quantity is None else question.quantity),
+        SheetColumn("Question", lambda question: question.question),
         SheetColumn("Answer", lambda _: ""),
     )
     return record_sheet("Vendor questions", vendor_questions(result), columns)
@@ -244,7 +244,7 @@ def write_ownership(sheets: Sheets, result: SizingResult, cells: BillCells) -> N
             formula = of_years if year is None else of_kinds if kind == "total" else ""
             if kind == "purchase" and year is cost.years[0]:
                 formula = f"={cells.cell('Extended net', cells.total_row)}"
-            amount = sum(float(getattr(one, kind) or 0) for one in cost.years if year in (None, one))
+            amount = sum(float(getattr(year_cost, kind) or 0) for year_cost in cost.years if year in (None, year_cost))
             is_open = cost.is_unpriced and kind not in ("energy", "space")
             if is_open:  # a sum of what has a price is no total
                 text = cost_text(answer, kind, year)

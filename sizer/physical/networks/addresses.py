@@ -92,12 +92,12 @@ def address_plan(plan: Plan) -> AddressPlan:
     networks = allocated([n + draft.is_routed for n, draft in zip(room, drafts, strict=True)], PRIVATE_SPACE)
     subnets: list[Subnet] = []
     addresses: list[Address] = []
-    for number, (draft, network, held) in enumerate(zip(drafts, networks, room, strict=True), start=1):
+    for number, (draft, network, size) in enumerate(zip(drafts, networks, room, strict=True), start=1):
         gateway = network.network_address + 1 if draft.is_routed else None
         first = network.network_address + 1 + draft.is_routed
         vlan = VLAN_STEP * number if draft.is_tagged else 0
-        subnets.append(Subnet(draft.name, draft.purpose, vlan, network, len(draft.ends), held, gateway))
-        addresses += [Address(*end, draft.name, first + place) for place, end in enumerate(draft.ends)]
+        subnets.append(Subnet(draft.name, draft.purpose, vlan, network, len(draft.ends), size, gateway))
+        addresses += [Address(*end, draft.name, first + index) for index, end in enumerate(draft.ends)]
     return AddressPlan(tuple(subnets), tuple(addresses))
 
 

@@ -230,14 +230,14 @@ def _modules(
     optics: list[Cable], length_m: float, cages: Cages
 ) -> tuple[tuple[tuple[str, Fraction], ...], tuple[tuple[str, int], ...]]:
     """Modules at both ends: of those that fit the cage the first; of those of any cage where none fits."""
-    found: dict[str, Fraction] = {}
+    quantities: dict[str, Fraction] = {}
     ends = []
     for cage in cages:
         fitting = [optic for optic in optics if _fits(optic, cage)] or optics
-        best = min([one for one in fitting if _spans(one, length_m)] or fitting, key=_by_reach)
-        found[best.id] = found.get(best.id, Fraction(0)) + Fraction(1, best.ports_each)
+        best = min([module for module in fitting if _spans(module, length_m)] or fitting, key=_by_reach)
+        quantities[best.id] = quantities.get(best.id, Fraction(0)) + Fraction(1, best.ports_each)
         ends.append((best.id, best.ports_each))
-    return tuple(found.items()), tuple(ends)
+    return tuple(quantities.items()), tuple(ends)
 
 
 def _by_reach(module: Cable) -> tuple[float, str]:

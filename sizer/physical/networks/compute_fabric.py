@@ -166,29 +166,29 @@ def _managers(platform: Platform, switch: Switch, rows: members.Shape) -> tuple[
 def _others_on_fabric(platform: Platform, rows: members.Shape) -> list[members.Ends]:
     """Head node, gateways and the way to the customer's LAN."""
     kind, on = platform.fabric, rows.has_fabric
-    found = []
+    ends = []
     if platform.head_node is not None:
         numbers = fabric_numbers(platform.head_node, kind)[:1]
         if numbers.size or platform.attachment != "fabric" or platform.fabric_switch is None:
-            found.append(
+            ends.append(
                 members.Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers)
             )
         else:
             # A head node without a port for the fabric reaches storage that joins it by its ports for storage.
-            found += head_storage_ends(platform, platform.fabric_switch, rows.heads * on)
+            ends += head_storage_ends(platform, platform.fabric_switch, rows.heads * on)
     if platform.attachment == "gateway" and platform.gateway is not None:
         # From the highest port of a gateway; its front end takes the lowest.
         numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
         count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
         apart = platform.has_spare_switches
-        found.append(
+        ends.append(
             members.Ends(
                 Role.GATEWAY_UPLINK, uplink, count, Role.GATEWAY, numbers, stays_in_rack=True, is_by_device=apart
             )
         )
     if platform.attachment == "lan" and not kind.is_infiniband:
-        found.append(members.Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, members.NO_NUMBERS))
-    return found
+        ends.append(members.Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, members.NO_NUMBERS))
+    return ends
 
 
 def _fabric_storage(platform: Platform, rows: members.Shape) -> members.Ends:

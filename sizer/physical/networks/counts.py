@@ -302,14 +302,14 @@ def _switches(part: NetworkMembers) -> list[SwitchCount]:
 
 def _links(part: NetworkMembers) -> Iterator[CableCount]:
     """Links by role, over all planes."""
-    found: dict[Role, CableCount] = {}
+    counts: dict[Role, CableCount] = {}
     for plane in part.planes:
         for ends in (*plane.ends, *plane.spine_ends):
-            other = found.get(ends.role)
+            other = counts.get(ends.role)
             count = ends.quantity if other is None else ends.quantity + other.quantity
             cages = cages_of(ends.cage, part.leaf_cage)
-            found[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack, cages)
-    yield from found.values()
+            counts[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack, cages)
+    yield from counts.values()
     tree = part.tree
     yield CableCount(
         part.uplink_role,
@@ -354,12 +354,12 @@ def _cable(
 
 
 def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) -> dict[Violation, Bools]:
-    found: dict[Violation, Bools] = {}
+    violations: dict[Violation, Bools] = {}
     for part in parts:
         fits = part.tree.fits
         if not fits.all():
-            found[Violation(ViolationKind.TREE_TOO_LARGE, (part.network.role, part.leaf.name))] = ~fits
+            violations[Violation(ViolationKind.TREE_TOO_LARGE, (part.network.role, part.leaf.name))] = ~fits
     if platform.fabric.is_infiniband and parts and parts[0].network.subnet_manager is None:
         violation = Violation(ViolationKind.NO_SUBNET_MANAGER, (platform.fabric.name,))
-        found[violation] = rows.has_fabric
-    return found
+        violations[violation] = rows.has_fabric
+    return violations

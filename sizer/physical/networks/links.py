@@ -42,16 +42,16 @@ class FreePorts:
         places = np.arange(numbers.size)
         self._order: list[int] = np.concatenate([places[:down][::-1], places[down:]]).tolist()
         # The other port of a twin-port cage; -1 where it takes no end point.
-        place_of = {number: place for place, number in enumerate(numbers.tolist())}
+        place_of = {number: index for index, number in enumerate(numbers.tolist())}
         self._partner = [place_of.get(number ^ 1, -1) for number in numbers.tolist()]
         self._kinds: dict[tuple[int, int], str] = {}  # dealt ports -> kind of their link
 
     def take(self, device: int, port: int) -> bool:
         """Take one port, given by numbers; False where it is none of these, or taken."""
-        switch, place = device - int(self.switches[0]), np.flatnonzero(self.numbers == port)
-        if not 0 <= switch < self.switches.size or not place.size or not self.free[switch, place[0]]:
+        switch, position = device - int(self.switches[0]), np.flatnonzero(self.numbers == port)
+        if not 0 <= switch < self.switches.size or not position.size or not self.free[switch, position[0]]:
             return False
-        self.free[switch, place[0]] = False
+        self.free[switch, position[0]] = False
         return True
 
     def deal(self, count: int, kind: str) -> tuple[Ints, Ints]:
@@ -59,30 +59,30 @@ class FreePorts:
 
         Links of another kind begin in a cage of their own while there is one: a cage takes one module or one plug.
         """
-        switch, place = np.zeros((2, count), dtype=np.int64)
+        switch, position = np.zeros((2, count), dtype=np.int64)
         full: Bools = np.asarray(~self.free.any(axis=1))
         for link in range(count):
             best = int(np.argmin(np.where(full, self._dealt.max() + 1, self._dealt)))
-            switch[link], place[link] = best, self._place(best, kind)
-            self.free[best, place[link]] = False
-            self._kinds[best, int(place[link])] = kind
+            switch[link], position[link] = best, self._place(best, kind)
+            self.free[best, position[link]] = False
+            self._kinds[best, int(position[link])] = kind
             self._dealt[best] += 1
             full[best] = not self.free[best].any()
-        return self.switches[switch], self.numbers[place]
+        return self.switches[switch], self.numbers[position]
 
     def _place(self, switch: int, kind: str) -> int:
         """Free place of a switch in a cage with a link of this kind, or else in a free cage, or else any."""
         free: list[bool] = self.free[switch].tolist()
-        places = [place for place in self._order if free[place]]
-        same = (place for place in places if self._kinds.get((switch, self._partner[place])) == kind)
-        alone = (place for place in places if self._partner[place] < 0 or free[self._partner[place]])
+        places = [position for position in self._order if free[position]]
+        same = (position for position in places if self._kinds.get((switch, self._partner[position])) == kind)
+        alone = (position for position in places if self._partner[position] < 0 or free[self._partner[position]])
         return next(same, next(alone, places[0]))
 
     def fill(self, count: int) -> tuple[Ints, Ints]:
         """Free ports switch after switch, from the lowest."""
-        switch, place = (where[:count] for where in np.nonzero(self.free))
-        self.free[switch, place] = False
-        return self.switches[switch], self.numbers[place]
+        switch, position = (where[:count] for where in np.nonzero(self.free))
+        self.free[switch, position] = False
+        return self.switches[switch], self.numbers[position]
 
     def spread(self, device: Ints, each: int) -> tuple[Ints, Ints]:
         """The lowest free ports of leaves that differ for the ports of one device, as far as there are any.
@@ -95,17 +95,17 @@ class FreePorts:
         group = np.minimum(numbers // each, max(self.switches.size // each, 1) - 1)
         n_free = self.free.sum(axis=1)
         own, last = np.zeros_like(n_free), -1
-        switch, place = np.zeros((2, device.size), dtype=np.int64)
+        switch, position = np.zeros((2, device.size), dtype=np.int64)
         for link, name in enumerate(device.tolist()):
             if name != last:
                 own[:], last = 0, name
             order = np.lexsort((numbers, -n_free, group, own, n_free == 0))
             best = int(order[0])
-            switch[link], place[link] = best, int(np.argmax(self.free[best]))
-            self.free[best, place[link]] = False
+            switch[link], position[link] = best, int(np.argmax(self.free[best]))
+            self.free[best, position[link]] = False
             n_free[best] -= 1
             own[best] += 1
-        return self.switches[switch], self.numbers[place]
+        return self.switches[switch], self.numbers[position]
 
     def at(self, switch: Ints, place: Ints) -> tuple[Ints, Ints]:
         """Given places of given switches, all different; where one is taken, any free port."""
@@ -122,8 +122,8 @@ class FreePorts:
         rank[order] = np.arange(switch.size) - np.searchsorted(ordered, ordered, side="left")
         lowest = np.argsort(~self.free, axis=1, kind="stable")
         good = rank < self.free.sum(axis=1)[switch]
-        place = lowest[switch, np.minimum(rank, self.numbers.size - 1)]
-        return self._taken(switch, place, good)
+        position = lowest[switch, np.minimum(rank, self.numbers.size - 1)]
+        return self._taken(switch, position, good)
 
     def _taken(self, switch: Ints, place: Ints, good: Bools) -> tuple[Ints, Ints]:
         self.free[switch[good], place[good]] = False
@@ -225,7 +225,7 @@ def _attach(
     switch_cage: str,
 ) -> Iterator[LinkGroup]:
     """Links from devices to switches: standing ones first, then rails and pairs, those dealt out, and the others."""
-    kept = []
+    attached = []
     for one in ends:
         device, number = _far_ends(one, classes)
         switch, port = np.full((2, device.size), -1, dtype=np.int64)
@@ -233,8 +233,8 @@ def _attach(
             for link, end in enumerate(zip(device.tolist(), number.tolist(), strict=True)):
                 if end in standing and free.take(*standing[end]):
                     switch[link], port[link] = standing[end]
-        kept.append((one, device, number, switch, port))
-    for one, device, number, switch, port in sorted(kept, key=lambda one: _turn(one[0])):
+        attached.append((one, device, number, switch, port))
+    for one, device, number, switch, port in sorted(attached, key=lambda one: _turn(one[0])):
         new = switch < 0
         switch[new], port[new] = _ports(plane, one, free, np.flatnonzero(new), device[new], classes)
         cages = cages_of(one.cage, switch_cage)
@@ -252,8 +252,8 @@ def _ports(
     n_leaves = free.switches.size
     if n_leaves > 1 and ends.rails is not None and ends.device is not None:
         room = int(np.max(ends.room))
-        leaf, place = ends.rails.places(classes[ends.device].count, room, free.fewest)
-        return free.at(leaf[links], place[links])
+        leaf, position = ends.rails.places(classes[ends.device].count, room, free.fewest)
+        return free.at(leaf[links], position[links])
     if n_leaves > 1 and ends.is_paired:
         first, count = 0, n_leaves
         if ends.group is not None and plane.groups[ends.group].leaves[0]:
@@ -295,8 +295,8 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
     above = part.spine_numbers
     if part.joins_above:
         down, joint_up = leaf_split(above.size) if cores.size else (above.size, 0)
-        spine, place = np.divmod(np.arange(leaf.size), down)
-        yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
+        spine, position = np.divmod(np.arange(leaf.size), down)
+        yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[position], cages)
         if cores.size:
             yield _level(links, spines, above[down:], joint_up, cores, above, cages_of(cages[1], cages[1]))
     elif not cores.size:
@@ -312,8 +312,8 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
         pod, group = np.divmod(spine, up)
         per_group = cores.size // up
         core = group * per_group + j % per_group
-        place = pod * (pod_up // per_group) + j // per_group
-        ports = above[pod_leaves + j], part.leaf_numbers[place]
+        position = pod * (pod_up // per_group) + j // per_group
+        ports = above[pod_leaves + j], part.leaf_numbers[position]
         yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], cages_of(cages[1], cages[1]))
 
 
@@ -337,16 +337,16 @@ def _rail_links(
     zone, inside = np.divmod(unit, found.zone_leaves)
     group = rail * found.zones + zone
     spine = group * found.spines + k % found.spines
-    place = inside * (up // found.spines) + k // found.spines
-    yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place], cages)
+    position = inside * (up // found.spines) + k // found.spines
+    yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[position], cages)
     each = found.spine_links(up)
     spine, j = np.divmod(np.arange(spines.size * each), each)
     group, inside = np.divmod(spine, found.spines)
     core_group, turn = inside % found.core_groups, inside // found.core_groups
     core = core_group * found.cores_each + j % found.cores_each
     turn = group * (found.spines // found.core_groups) + turn
-    place = turn * (each // found.cores_each) + j // found.cores_each
-    ports = above[above.size // 2 + j], part.leaf_numbers[place]
+    position = turn * (each // found.cores_each) + j // found.cores_each
+    ports = above[above.size // 2 + j], part.leaf_numbers[position]
     yield LinkGroup(*links, spines[spine], ports[0], cores[core], ports[1], cages_of(cages[1], cages[1]))
 
 
@@ -369,9 +369,9 @@ def _reserved_links(
     if peers.any():
         n = int(peers[0])
         pair, k = np.divmod(np.arange(leaves.size // PAIR * n), n)
-        place = own[own.size - n + k]
+        position = own[own.size - n + k]
         yield LinkGroup(
-            *links, leaves[PAIR * pair], place, leaves[PAIR * pair + 1], place, cages_of(cages[0], cages[0])
+            *links, leaves[PAIR * pair], position, leaves[PAIR * pair + 1], position, cages_of(cages[0], cages[0])
         )
     if not spines.size:
         return
@@ -385,13 +385,13 @@ def _reserved_links(
     each = up // near
     before = np.cumsum(each) - each
     first = before[np.minimum(zone * in_band_zone(above.size), leaves.size - 1)] if cores.size else 0
-    place = before[leaf] - first + k // near
+    position = before[leaf] - first + k // near
     yield LinkGroup(
         *links,
         leaves[leaf],
         own[(own.size - peers - up)[leaf] + k],
         spines[zone * near + k % near],
-        above[place],
+        above[position],
         cages,
     )
     if cores.size:

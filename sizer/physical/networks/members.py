@@ -318,7 +318,7 @@ def manager_ends(role: Role, appliance: Server, fabric: LinkType, switch: Switch
     if not numbers.size:
         # An appliance of an earlier generation joins ports that step down to its rate.
         known = (port.kind for port in appliance.ports if port.kind.is_infiniband)
-        kind = next((one for one in known if largest_group(switch, one) is not None), fabric)
+        kind = next((link_kind for link_kind in known if largest_group(switch, link_kind) is not None), fabric)
         numbers = fabric_numbers(appliance, kind)
     cage = device_ports(appliance)[int(numbers[0])].group.connector if numbers.size else ""
     return Ends(Role.FABRIC_MANAGER_CABLE, kind, quantity * numbers.size, role, numbers, is_by_device=True, cage=cage)

@@ -85,15 +85,15 @@ def management_numbers(device: Device) -> Ints:
     storage unit brings all its management ports, a switch one.
     """
     ports: tuple[Port, ...] = getattr(device, "ports", ())
-    found = _numbers(
+    numbers = _numbers(
         device, lambda p: p.use == "management" and any(k.gbit_per_s.value <= 1 for k in (p.kind, *p.also))
     )
     if isinstance(device, Storage):
         return _numbers(device, lambda p: p.use == "management")
     if isinstance(device, Switch):
-        return found[:1]
-    bmc = _numbers(device, lambda p: p.use == "bmc") if ports else found[:0]
-    return bmc if in_band_numbers(device).size else np.concatenate([found[:1], bmc])
+        return numbers[:1]
+    bmc = _numbers(device, lambda p: p.use == "bmc") if ports else numbers[:0]
+    return bmc if in_band_numbers(device).size else np.concatenate([numbers[:1], bmc])
 
 
 @lru_cache(maxsize=4096)

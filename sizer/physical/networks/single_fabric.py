@@ -202,12 +202,12 @@ def _modules(tree: SwitchTree, loads: Ints, each: int) -> int:
 
     leaves, spines, cores = (int(count[0]) for count in (tree.leaves, tree.spines, tree.cores))
     up, above = int(tree.leaf_spine_cables[0]), int(tree.spine_core_cables[0])
-    found = cages(loads)
+    modules = cages(loads)
     if leaves:
-        found += leaves * cages(-(-up // leaves) + -(-PAIR * int(np.max(tree.peer_cables)) // leaves))
+        modules += leaves * cages(-(-up // leaves) + -(-PAIR * int(np.max(tree.peer_cables)) // leaves))
     if spines:
-        found += spines * cages(-(-(up + above) // spines))
-    return found + (cores * cages(-(-above // cores)) if cores else 0)
+        modules += spines * cages(-(-(up + above) // spines))
+    return modules + (cores * cages(-(-above // cores)) if cores else 0)
 
 
 def _check(name: str, value: float, low: float, high: float) -> None:

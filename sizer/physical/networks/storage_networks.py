@@ -50,13 +50,13 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     # From the lowest port; the uplinks take the highest.
     numbers = switch_numbers(gateway, kind)[::-1]
     fewest = 2 if platform.has_spare_gateway else 1
-    held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
-    tree = SwitchTree.of(held.front_end_ports + held.uplinks, held.gateways * numbers.size, held.gateways)
+    counted = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
+    tree = SwitchTree.of(counted.front_end_ports + counted.uplinks, counted.gateways * numbers.size, counted.gateways)
     ends = Ends(Role.STORAGE_CABLE, kind, ports - capacity, *storage_end(platform, kind), stays_in_rack=True)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends, *capacity_ends(platform, rows)))]
     purpose = PlanNote(PlanNoteKind.FILES_THROUGH_GATEWAY)
     notes = (PlanNote(PlanNoteKind.GATEWAY_PORTS, (front_end_ports(platform),)),)
-    network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, notes, held=held)
+    network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, notes, held=counted)
     return one_kind(network, planes, gateway, numbers, (Role.GATEWAY,) * 3, Role.GATEWAY_UPLINK, leaf_down=numbers.size)
 
 
@@ -226,8 +226,8 @@ def _capacity_ports_each(tier: Storage) -> int:
 
 def shares_back_end(storage: Storage, tier: Storage) -> bool:
     """Whether two storage systems form one cluster: of one vendor, on the same back-end switches."""
-    one, other = storage.back_end_switch, tier.back_end_switch
-    return one is not None and other is not None and one.value == other.value and storage.vendor == tier.vendor
+    first, other = storage.back_end_switch, tier.back_end_switch
+    return first is not None and other is not None and first.value == other.value and storage.vendor == tier.vendor
 
 
 def storage_cage(platform: Platform, kind: LinkType) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 from sizer.base.quantities import BYTES, NARROW_SPACE, SECONDS, by_count, duration, grouped, parse, si, tokens_text
 from sizer.catalog import labels
 from sizer.catalog.sale import newer_eras
-from sizer.catalog.schema import Dataset, Recipe
+from sizer.catalog.schema import TOKEN_BYTES, Dataset, Recipe
 from sizer.workload.kinds import trains_in
-from sizer.workload.language import TOKEN_BYTES
 from sizer.workload.request import SERVING_TASKS, SIZE_LIMITS
 from sizer.workload.resolve import QUALITY_TARGETS, share_of_recipe, usual_dataset
 from sizer.workload.sentence.equipment import eras_meant, existing_gpus
