@@ -285,7 +285,7 @@ def category_prices(result: SizingResult, catalog: Catalog, currency: str = "", 
 
 
 def _known(part: Bill) -> str:
-    return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
+    return f"{len(part.bought) - part.net_total.n_open} of {words.plural(len(part.bought), 'line')}"
 
 
 def _part_text(part: Bill, ends: tuple[float, float] | None, currency: str, share: float = 1.0) -> str:

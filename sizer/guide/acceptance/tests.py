@@ -435,7 +435,7 @@ def storage_tests(
         if limit < sheet:
             stated = sheet / RAW_TEST_SHARE
             expect = f"{si(stated, 'B/s')} by the data sheet"
-            enough = f"; the targets hold from {si(float(rate.low), 'B/s')} on"
+            enough = f"; the targets take {si(required, 'B/s')}"
             limit, basis = sheet, f"{_reached()} of the vendor's data sheet, which no published test confirms{enough}"
             rate = Estimate(*(np.array(stated) for _ in rate))
         criterion = least(limit, "B/s", required, bound, float(rate.value))

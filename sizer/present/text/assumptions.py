@@ -7,8 +7,9 @@ from functools import partial
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
-from sizer.catalog.schema import Dnn, Port, Server, Software, Support
+from sizer.catalog.schema import Dnn, Port, Software, Support
 from sizer.physical.notes import CableQuestion
+from sizer.physical.platform import Platform
 from sizer.present.tables import PORT_USES
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
@@ -224,7 +225,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 "converts price ranges alone; the request can state the rate",
             )
         case AssumedFact():
-            return _fact_row(assumption, result.design.platform.server)
+            return _fact_row(assumption, result.design.platform)
         case InterruptionRate(median, low, high):
             return AssumptionRow(
                 "Interruptions of a job",
@@ -290,11 +291,16 @@ def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> flo
     return default.value
 
 
-def _fact_row(assumption: AssumedFact, server: Server) -> AssumptionRow:
-    """An assumed fact; ``server``: of the design, as it is fitted, whose draw is that of its GPUs."""
-    item, fact = assumption.item, assumption.fact
-    if item.id == server.id and fact.last_field == "power_high_w" and server.power_high_w is not None:
-        fact = replace(fact, value=server.power_high_w.value)
+def _fact_row(assumption: AssumedFact, platform: Platform) -> AssumptionRow:
+    """An assumed fact; ``platform``: of the design, whose server draws what its GPUs do and holds the drives sold."""
+    item, fact, server = assumption.item, assumption.fact, platform.server
+    fitted: dict[tuple[str, str], float | None] = {
+        (server.id, "power_low_w"): server.power_low_w and server.power_low_w.value,
+        (server.id, "power_high_w"): server.power_high_w and server.power_high_w.value,
+        (platform.storage.id, "usable_bytes"): platform.stored_bytes or None,
+    }
+    as_sold = fitted.get((item.id, fact.last_field))
+    fact = fact if as_sold is None else replace(fact, value=as_sold)
     if isinstance(fact.value, Port):
         use = PORT_USES[fact.value.use]
         what, value = f"{fact.value.kind.name} ports{f' ({use})' if use else ''}", str(fact.value.count)
