@@ -295,8 +295,8 @@ def _fact_row(assumption: AssumedFact, platform: Platform) -> AssumptionRow:
     """An assumed fact; ``platform``: of the design, whose server draws what its GPUs do and holds the drives sold."""
     item, fact, server = assumption.item, assumption.fact, platform.server
     fitted: dict[tuple[str, str], float | None] = {
-        (server.id, "power_low_w"): server.power_low_w and server.power_low_w.value,
-        (server.id, "power_high_w"): server.power_high_w and server.power_high_w.value,
+        (server.id, "power_low_w"): None if server.power_low_w is None else server.power_low_w.value,
+        (server.id, "power_high_w"): None if server.power_high_w is None else server.power_high_w.value,
         (platform.storage.id, "usable_bytes"): platform.stored_bytes or None,
     }
     as_sold = fitted.get((item.id, fact.last_field))

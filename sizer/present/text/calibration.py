@@ -103,7 +103,7 @@ _TEXTS = {
         "the rate of {0} is that of {1} published runs of its kind ({2}), tuned by vendors or on prepared data, less "
         "what other kinds lose as people train them"
     ),
-    FitNote.BATCH_TAKEN: "the batch of {0} per GPU is an assumption, and decides how many GPUs are needed: state yours",
+    FitNote.BATCH_TAKEN: "the batch of {0} per GPU is an assumption, and decides how many GPUs are needed",
     FitNote.MEASURED_FAR: (
         "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and the network"
     ),

@@ -136,6 +136,8 @@ _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
     "tensorrt": "TensorRT",
 }
+# No release of today: Apache MXNet was archived in 2023, Caffe2 joined PyTorch in 2018, Caffe ended before.
+_RETIRED = ("caffe", "caffe2", "mxnet")
 
 
 def workload_figures(
@@ -234,6 +236,8 @@ def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Cat
     if not is_older and not is_of_others:
         return stack
     name = _FRAMEWORKS.get(stack.framework, stack.framework)
+    if stack.framework in _RETIRED:
+        return stack.model_copy(update={"name": f"a current release of PyTorch, at the rate measured with {name}"})
     return stack.model_copy(update={"name": f"a current release of {name}"})
 
 
