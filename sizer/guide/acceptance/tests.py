@@ -526,6 +526,8 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
         mark = f"-{number}" if several else ""
         tests = _serving(answer, answer.served) if not answer.kind.reads_data else _runs(design, answer, model)
         for test in tests:
+            if number > 1 and test.key == "one-gpu":
+                continue  # whether each GPU is sound, the first workload has told
             yield replace(test, key=test.key + mark, about=_about(answer))
 
 
@@ -683,6 +685,8 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         ("cluster-cold", "first epoch, after all caches are dropped", cold),
         ("cluster-warm", "after the first epoch", warm),
     ]
+    if interval(cold, unit) == interval(warm, unit):
+        phases = [("cluster-warm", "first epoch, after all caches are dropped, and later ones", warm)]
     if answer.is_one_epoch:
         phases = [("cluster-warm", "the whole epoch, after all caches are dropped", cold)]
     if not answer.kind.rereads:  # tokens are read once or from afar: no cache makes a difference

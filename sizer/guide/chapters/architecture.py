@@ -120,6 +120,7 @@ def architecture(context: GuideContext) -> dict[str, Any]:
     design, platform = context.design, context.design.platform
     return {
         "picture": picture(design),
+        "is_high": topology(design).height > _MOST_HEIGHT_PX,
         "devices": component_table(design, context.catalog),
         "node": drawn("node", node(design), node_caption(design)),
         "networks": list(network_sections(design, context.catalog)),

@@ -97,11 +97,11 @@ _DEFAULTS = {
     DefaultKind.PERCENTILE: ("Percentile of the latency limits", "as service levels usually state it"),
     DefaultKind.REQUESTS_PER_USER: (
         "Requests an hour of an active user",
-        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
+        "no source for it is known to us; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.ACTIVE_SHARE: (
         "Share of the users who are active in the peak hour",
-        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
+        "no source for it is known to us; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.SAMPLE_BYTES: (
         "Size of a sample",
@@ -277,7 +277,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 f"{plain(low_share)} to {plain(high_share)} of the read rate",
                 _BASIS,
                 assumption.source,
-                "our catalogue has none",
+                "none is known to us",
             )
 
 
