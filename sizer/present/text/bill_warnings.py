@@ -272,6 +272,6 @@ def unsupported_text(bill: Bill, catalog: Catalog) -> str:
     if not missing:
         return ""
     return (
-        f"Support is not included for {listed(missing)}: its terms are not known to us. Request it with the quotes; "
+        f"Support is not included for {listed(missing)}: the terms are not known to us. Request it with the quotes; "
         "some vendors sell their systems only with support."
     )
