@@ -235,9 +235,8 @@ def software_on(stack: Stack, choice: StackChoice | None, gpu: Gpu, catalog: Cat
     is_of_others = choice is not None and choice.evidence in (StackEvidence.SEVERAL_FAMILIES, StackEvidence.NONE)
     if not is_older and not is_of_others:
         return stack
-    name = _FRAMEWORKS.get(stack.framework, stack.framework)
-    if stack.framework in _RETIRED:
-        return stack.model_copy(update={"name": f"a current release of PyTorch, at the rate measured with {name}"})
+    # At the rate of what was measured, which the notes of the fit name.
+    name = "PyTorch" if stack.framework in _RETIRED else _FRAMEWORKS.get(stack.framework, stack.framework)
     return stack.model_copy(update={"name": f"a current release of {name}"})
 
 
