@@ -162,10 +162,10 @@ def _height(rack: PlacedRack, units: int) -> float:
 
 def _units_to_read(kinds: Sequence[RackKind]) -> int:
     """Units that a page for reading draws: of the empty ones above everything the lowest two."""
-    tops = (d.unit + d.height_u - 1 for kind in kinds for d in kind.first.devices if not kind.first.is_existing)
-    if any(kind.first.is_existing or kind.first.is_delivered for kind in kinds):
-        return max(kind.first.height_u for kind in kinds)
-    return min(max(tops, default=0) + 2, max(kind.first.height_u for kind in kinds))
+    racks = [kind.first for kind in kinds]
+    most, tops = max(rack.height_u for rack in racks), (d.unit + d.height_u for rack in racks for d in rack.devices)
+    is_fixed = any(rack.is_existing or rack.is_delivered for rack in racks)
+    return most if is_fixed else min(max(tops, default=1) + 1, most)
 
 
 def _drawing(

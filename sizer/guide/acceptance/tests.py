@@ -526,9 +526,8 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
         mark = f"-{number}" if several else ""
         tests = _serving(answer, answer.served) if not answer.kind.reads_data else _runs(design, answer, model)
         for test in tests:
-            if number > 1 and test.key == "one-gpu":
-                continue  # whether each GPU is sound, the first workload has told
-            yield replace(test, key=test.key + mark, about=_about(answer))
+            if number == 1 or test.key != "one-gpu":  # whether each GPU is sound, the first workload has told
+                yield replace(test, key=test.key + mark, about=_about(answer))
 
 
 def _runs(design: DesignAnswer, answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:

@@ -294,11 +294,9 @@ def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> flo
 def _fact_row(assumption: AssumedFact, platform: Platform) -> AssumptionRow:
     """An assumed fact; ``platform``: of the design, whose server draws what its GPUs do and holds the drives sold."""
     item, fact, server = assumption.item, assumption.fact, platform.server
-    fitted: dict[tuple[str, str], float | None] = {
-        (server.id, "power_low_w"): None if server.power_low_w is None else server.power_low_w.value,
-        (server.id, "power_high_w"): None if server.power_high_w is None else server.power_high_w.value,
-        (platform.storage.id, "usable_bytes"): platform.stored_bytes or None,
-    }
+    draws = {"power_low_w": server.power_low_w, "power_high_w": server.power_high_w}
+    fitted = {(server.id, name): draw.value for name, draw in draws.items() if draw is not None}
+    fitted |= {(platform.storage.id, "usable_bytes"): platform.stored_bytes} if platform.stored_bytes else {}
     as_sold = fitted.get((item.id, fact.last_field))
     fact = fact if as_sold is None else replace(fact, value=as_sold)
     if isinstance(fact.value, Port):

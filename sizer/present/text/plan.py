@@ -363,9 +363,8 @@ def existing_text(use: ExistingUse | None, plan: Plan) -> str:
         parts.append(f"leaves {listed(_equipment(use.idle))} idle")
     taken = f"uses {listed([*_equipment(use.used), *racks])}" if use.used or racks else "uses none"
     text = f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
-    if not use.assumed:
-        return text
-    return f"{text} Assumed to be there, and not in the price: {listed(_equipment(use.assumed))}, with their cables."
+    around = f" Assumed to be there, and not in the price: {listed(_equipment(use.assumed))}, with their cables."
+    return text + around if use.assumed else text
 
 
 def _equipment(equipment: Sequence[Equipment]) -> list[str]:
