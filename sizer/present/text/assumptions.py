@@ -297,8 +297,7 @@ def _fact_row(assumption: AssumedFact, platform: Platform) -> AssumptionRow:
     draws = {"power_low_w": server.power_low_w, "power_high_w": server.power_high_w}
     fitted = {(server.id, name): draw.value for name, draw in draws.items() if draw is not None}
     fitted |= {(platform.storage.id, "usable_bytes"): platform.stored_bytes} if platform.stored_bytes else {}
-    as_sold = fitted.get((item.id, fact.last_field))
-    fact = fact if as_sold is None else replace(fact, value=as_sold)
+    fact = replace(fact, value=fitted.get((item.id, fact.last_field), fact.value))
     if isinstance(fact.value, Port):
         use = PORT_USES[fact.value.use]
         what, value = f"{fact.value.kind.name} ports{f' ({use})' if use else ''}", str(fact.value.count)
