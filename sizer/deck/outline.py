@@ -201,9 +201,9 @@ def _verdict_finding(context: GuideContext) -> str:
     elif check is not CheckResult.OPEN and design.probability is not None:
         meets = f"{meets} with {words.chance(design.probability)} confidence"
     if check is not CheckResult.MET:
-        return f"{design.name} {meets}"
+        return f"{design.name}: {meets}"
     if result.needs_cluster or design.n_servers > 1:
-        return f"{design.name} {meets}"
+        return f"{design.name}: {meets}"
     return f"You do not need a cluster: one {design.platform.server.name} {meets}"
 
 
@@ -266,7 +266,7 @@ def _rejected(choice: decisions_chapter.ChoiceSection) -> Cell:
     reason = words.inside_sentence(first.cells[-1].text)
     more = len(choice.rejected.rows) - 1
     text = f"{first.cells[0].text}: {reason}"
-    return Cell(f"{text}. {grouped(more)} more were compared" if more else text)
+    return Cell(f"{text}. Compared besides: {grouped(more)}" if more else text)
 
 
 # Limits of the growth that a slide has room for.

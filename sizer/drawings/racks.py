@@ -139,7 +139,8 @@ def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tup
         kinds = rack_kinds(plan.racks)
     else:
         kinds = tuple(RackKind((rack,)) for rack in plan.racks)
-    is_low = not in_column and max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
+    units = _units_to_read(kinds) if in_column else max(kind.first.height_u for kind in kinds)
+    is_low = not in_column and max(_height(kind.first, units) for kind in kinds) <= _LANDSCAPE_H
     most = _MAX_COLUMN if in_column else _MAX_LANDSCAPE if is_low else _MAX_PORTRAIT
     n_drawings = math.ceil(len(kinds) / most)
     size, larger = divmod(len(kinds), n_drawings)
@@ -148,18 +149,27 @@ def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tup
     drawn, first = [], 0
     for number in range(n_drawings):
         count = size + (number < larger)
-        drawn.append(_drawing(kinds[first : first + count], widest, width, plan, catalog))
+        drawn.append(_drawing(kinds[first : first + count], widest, width, plan, catalog, units))
         first += count
     return tuple(drawn)
 
 
-def _height(rack: PlacedRack) -> float:
-    """Height of a rack with what stands above and below it."""
+def _height(rack: PlacedRack, units: int) -> float:
+    """Height of a rack, of which so many units are drawn, with what stands above and below it."""
     lines = len(rack.feeds) + 1
-    return _HEAD_H + rack.height_u * UNIT_PX + _POST + _FOOT_GAP + lines * _LEADING + 4
+    return _HEAD_H + units * UNIT_PX + _POST + _FOOT_GAP + lines * _LEADING + 4
 
 
-def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, catalog: Catalog) -> Drawing:
+def _units_to_read(kinds: Sequence[RackKind]) -> int:
+    """Units that a page for reading draws: of the empty ones above everything the lowest two."""
+    racks = [kind.first for kind in kinds]
+    most, tops = max(rack.height_u for rack in racks), (d.unit + d.height_u for rack in racks for d in rack.devices)
+    return most if any(one.is_existing or one.is_delivered for one in racks) else min(max(tops, default=1) + 1, most)
+
+
+def _drawing(
+    kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, catalog: Catalog, units: int
+) -> Drawing:
     pitch = (width - _POST + _GAP) / columns
     face = min(pitch - _GAP - _NUMBERS_W, _MAX_FACE_W)
     # The longest wording that fits every device of a drawing.
@@ -170,28 +180,28 @@ def _drawing(kinds: Sequence[RackKind], columns: int, width: float, plan: Plan, 
         (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
         wordings[-1],
     )
-    tallest = max(kind.first.height_u for kind in kinds)
-    floor = _HEAD_H + tallest * UNIT_PX + _POST
+    units = min(units, max(kind.first.height_u for kind in kinds))
+    floor = _HEAD_H + units * UNIT_PX + _POST
     boxes: list[Box] = []
     bars: list[FilledBar] = []
     labels: list[Label] = []
     for column, kind in enumerate(kinds):
         x = column * pitch + _NUMBERS_W
-        top = floor - kind.first.height_u * UNIT_PX
+        top = floor - min(units, kind.first.height_u) * UNIT_PX
         labels += _head(kind, x, top - _HEAD_H, face)
-        labels += _numbers(kind.first, x, floor)
+        labels += _numbers(min(units, kind.first.height_u), x, floor)
         bars += _frame(x, top, face, floor)
         boxes += (
             _delivered_contents(kind, x, floor, face, catalog)
             if kind.first.is_delivered
             else _devices(kind, x, floor, face, say)
         )
-        boxes += _empty(kind, x, floor, face)
+        boxes += _empty(kind, x, floor, face, units)
         taken = list(_not_ours(kind.first, x, floor, face))
         bars += [bar for bar, _ in taken]
         labels += [label for _, label in taken]
         labels += _foot(kind.first, x, floor + _FOOT_GAP, face, catalog)
-    height = max(_height(kind.first) for kind in kinds)
+    height = max(_height(kind.first, min(units, kind.first.height_u)) for kind in kinds)
     return Drawing(width, height, _title(kinds, plan), tuple(boxes), (), tuple(bars), tuple(labels))
 
 
@@ -240,8 +250,8 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     yield Label(x, y + 26 + _LEADING, last, LINE_SIZE, "muted")
 
 
-def _numbers(rack: PlacedRack, x: float, floor: float) -> Iterator[Label]:
-    for unit in range(1, rack.height_u + 1):
+def _numbers(units: int, x: float, floor: float) -> Iterator[Label]:
+    for unit in range(1, units + 1):
         yield Label(x - 6, _top(unit, 1, floor) + _NUMBER_Y, str(unit), LINE_SIZE, "muted", anchor="end")
 
 
@@ -322,20 +332,23 @@ def _delivered_contents(kind: RackKind, x: float, floor: float, width: float, ca
             )
 
 
-def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box]:
+def _empty(kind: RackKind, x: float, floor: float, width: float, units: int) -> Iterator[Box]:
     """Free units: closed by blanking panels in a rack of the design, left as they are in one that is there."""
     rack = kind.first
     for lowest, height in unit_runs(rack.empty_units):
+        drawn = min(height, units - lowest + 1)
         if rack.is_existing:
             title = f"{height}U free"
         else:
             title = by_count(height, f"{height}U of blanking panel", f"{height}U of blanking panels")
+        if drawn < height:
+            title = f"{title}, up to unit {rack.height_u}"
         yield Box(
             id=f"{rack.name} U{lowest}",
             x=x,
-            y=_top(lowest, height, floor),
+            y=_top(lowest, drawn, floor),
             width=width,
-            height=height * UNIT_PX,
+            height=drawn * UNIT_PX,
             title=title,
             role="hairline",
             hatched=not rack.is_existing,

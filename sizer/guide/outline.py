@@ -117,8 +117,12 @@ _GUIDE = (
         "growth",
         "Growth",
         growth.content,
-        # A plan of purchases says more.
-        applies=lambda context: _is_cluster(context) and not short_chapters.purchases_applies(context),
+        # A plan of purchases says more; one limit alone is no chapter.
+        applies=lambda context: (
+            _is_cluster(context)
+            and not short_chapters.purchases_applies(context)
+            and len(growth.limits_table(context.design).rows) > 1
+        ),
     ),
     _ChapterPlan("purchases", "Growth plan", short_chapters.purchases, applies=short_chapters.purchases_applies),
     _ChapterPlan("operation", "From plan to operation", operation.content, applies=_is_operated),

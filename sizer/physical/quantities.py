@@ -524,6 +524,7 @@ class ExistingUse:
     used: tuple[Equipment, ...]
     idle: tuple[Equipment, ...]
     added: tuple[Equipment, ...]  # servers, head nodes, storage and switches that are bought
+    assumed: tuple[Equipment, ...]  # such that are taken to be there around it, and that nobody named; racks, too
 
 
 def has_main(existing: Existing) -> bool:
@@ -562,14 +563,17 @@ def existing_use(
     taken = {item: int(count[0]) for item, count in _used(components, platform, existing).items()}
     used = {item: min(taken.get(item, 0), count) for item, count in there.items()}
     added: dict[str, int] = {}
-    for part in _bought(components):
-        if part.category in _MAIN or part.role.forwards:
-            added[part.item] = added.get(part.item, 0) + int(part.quantity[0]) * _nodes(part, platform)
+    assumed: dict[str, int] = {}
+    for part in components:
+        counts = {"computed": added, "existing": {} if part.item in there else assumed}.get(part.status, {})
+        if part.category in _MAIN or part.role.forwards or (part.role is Role.RACK and part.status == "existing"):
+            counts[part.item] = counts.get(part.item, 0) + int(part.quantity[0]) * _nodes(part, platform)
 
     def listed(counts: dict[str, int]) -> tuple[Equipment, ...]:
         return tuple(Equipment(item, catalog.item(item).name, count) for item, count in counts.items() if count)
 
-    return ExistingUse(listed(used), listed({item: there[item] - used[item] for item in there}), listed(added))
+    idle = listed({item: there[item] - used[item] for item in there})
+    return ExistingUse(listed(used), idle, listed(added), listed(assumed))
 
 
 def _bought(components: Sequence[Component]) -> list[Component]:

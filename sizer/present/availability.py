@@ -128,7 +128,8 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
     lost = words.percent(1 - share)
     while_it_runs = float(answer.running_throughput.value)
     kept, waits = checkpoint_storage(design, job), job.checkpoints.waits
-    undone = f"at most {duration(_lost_work_s(answer, job))}: half an interval"
+    lost_s, undone_s = _lost_work_s(answer, job), _undone_s(job.plan, waits)
+    undone = f"at most {duration(lost_s)}: half {'of the run' if lost_s < undone_s else 'an interval'}"
     each: list[tuple[str, str | Cell] | Row] = [
         ("Interruptions", _between(job)),
         *([("Interruptions of one run", expected)] if (expected := _expected_in_the_run(answer)) else []),
@@ -136,7 +137,7 @@ def availability_table(design: DesignAnswer, answer: WorkloadAnswer, number: int
         ("Training stops for a checkpoint", duration(plan.blocked_s) + ("" if waits else assumed)),
         (
             "Work lost at an interruption, on average",
-            undone if waits else f"{undone} and the time allowed for a write{_here(kept.write_s)}",
+            undone if waits or lost_s < undone_s else f"{undone} and the time allowed for a write{_here(kept.write_s)}",
         ),
         ("Detection of a failure and restart", duration(restart.notice_s + restart.replace_s) + assumed),
         (

@@ -112,13 +112,13 @@ def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
     is_cut, decimals = is_priced and bill.has_discount, _decimals(bill)
     unit = f"Unit {'' if bill.is_customer_copy else 'list '}price, {bill.currency}"
     price = f"{'Net price' if is_cut else 'Price'}, {bill.currency}"
-    described, number = (26 if is_cut else 30, 17 if is_cut else 25) if is_priced else (45, 24)
+    described = (26 if is_cut else 37) if is_priced else 50
     fields: list[tuple[bool, Field[BillLine]]] = [
         (True, Field("Line", lambda line: line.line, width=6)),
         (True, Field("Description", lambda line: _description(line, documents), width=described)),
-        (True, Field("Part number", part_number, width=number)),
-        (True, Field("Qty", _quantity, "right", 13 if is_cut else 11)),
-        (is_priced, Field(unit, lambda line: price_texts(line, decimals)[0], "right", 13 if is_cut else 14)),
+        (True, Field("Part number", part_number, width=20)),
+        (True, Field("Qty", _quantity, "right", 10)),
+        (is_priced, Field(unit, lambda line: price_texts(line, decimals)[0], "right", 13)),
         (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),
         (True, Field(price, lambda line: price_texts(line, decimals)[2], "right", 15 if is_cut else 14)),
     ]
@@ -285,7 +285,7 @@ def category_prices(result: SizingResult, catalog: Catalog, currency: str = "", 
 
 
 def _known(part: Bill) -> str:
-    return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
+    return f"{len(part.bought) - part.net_total.n_open} of {words.plural(len(part.bought), 'line')}"
 
 
 def _part_text(part: Bill, ends: tuple[float, float] | None, currency: str, share: float = 1.0) -> str:

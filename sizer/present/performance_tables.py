@@ -191,7 +191,7 @@ def latency_table(answer: WorkloadAnswer, number: int) -> Table | None:
                 f"{found.work.percentile}th percentile", lambda one: words.estimate(one.at_percentile, "s"), "right", 28
             ),
             Field("Limit", lambda one: "none" if one.limit_s is None else stated(one.limit_s, "s"), "right", 12),
-            Field("Kept with", lambda one: "–" if one.chance is None else probability_text(one.chance), "right", 16),
+            Field("Probability", lambda one: "–" if one.chance is None else probability_text(one.chance), "right", 16),
         ],
         note="In brackets: 90\u202f% intervals.",
     )

@@ -36,6 +36,8 @@ NOT_KNOWN = "not known"
 NOT_PUBLISHED = "not published"
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
+# An interval whose middle is further from the value, in half widths, has no one half to print behind a "±".
+_SKEWED = 0.2
 # Headroom below this share is not worth a number.
 _NO_HEADROOM = 0.005
 # A share in percent that prints as 0.0, and one that is nothing but rounding.
@@ -175,7 +177,7 @@ def estimate_text(interval: Estimate, unit: str, like: float | None = None) -> E
         return EstimateText(*number_and_unit(value, unit, like=like))
     factor, printed = scaled_unit(value if like is None else like, unit)
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
-    if half > _WIDE * value:
+    if half > _WIDE * value or abs((low + high) / 2 - value) > _SKEWED * half:
         middle, *ends = (significant(one, 2 if unit == "%" else 3) for one in (value, low, high))
         return EstimateText(middle, printed, " to ".join(ends), is_range=True)
     # Three digits, as wherever the value stands alone; its half interval to the same place.

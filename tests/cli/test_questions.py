@@ -108,7 +108,7 @@ def test_rent_to_the_cent() -> None:
     assert 0 < float(found["open_prices_at_most"]) < 312_959.62 - known
     text = run("rent", RENT).stdout
     # Whatever the quotes say: the year's care, energy and the least price cost more than 312,959.62.
-    assert " ".join(text.splitlines()[:2]).endswith("buying and running cost USD 0.44 to 1.7 million: rent.")
+    assert " ".join(text.splitlines()[:2]).endswith("buying costs USD 0.44 to 1.7 million: rent.")
     assert max(map(len, text.splitlines())) <= 110
     # Twice the rate, half the hours.
     assert answer("rent", RENT, "--rate", "4.96", "--use", "0.3")["renting"]["total"] == "312959.62"

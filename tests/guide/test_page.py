@@ -1,10 +1,8 @@
 """A page is the same for WeasyPrint, whichever way it was read."""
 
-import io
 import re
 from xml.etree.ElementTree import Element
 
-import pikepdf
 import pytest
 
 from sizer.base.errors import ReportError
@@ -102,22 +100,6 @@ def test_a_cover_and_a_summary_that_do_not_fit_are_set_closer_and_else_refused()
                 continue
             with pytest.raises(ReportError, match="shorten"):
                 page_pdf(made)
-
-
-@pytest.mark.pdf
-@pytest.mark.parametrize(("above_mm", "n_pages"), [(90, 1), (120, 1), (145, 2), (180, 2)])
-def test_a_drawing_shrinks_to_a_page_that_it_would_leave_half_empty(above_mm, n_pages):
-    """247 mm between margins of 25 mm: 150 mm fit below 90, 127 below 120, not 72 % of it (108) below 145."""
-    needs_engine()
-    from sizer.guide.pdf.typeset import page_pdf
-
-    style = "@page { margin: 25mm; size: a4 } body { margin: 0 } svg { display: block }"
-    style += "figure { margin: 0; break-inside: avoid }"
-    drawn = '<svg viewBox="0 0 99 99" style="width: 100%; max-height: 150mm"><title>t</title></svg>'
-    body = f'<div style="height: {above_mm}mm"></div><figure class="drawing">{drawn}</figure>'
-    made = page_pdf(f"<html><head><title>t</title><style>{style}</style></head><body>{body}</body></html>")
-    with pikepdf.open(io.BytesIO(made)) as document:
-        assert len(document.pages) == n_pages
 
 
 @every(lambda: {one.id: one for one in catalog().sources.values()}.values(), lambda source: source.id)

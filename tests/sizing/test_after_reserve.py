@@ -205,7 +205,7 @@ def test_a_loss_that_no_design_bears_is_named_with_what_would_help(server, stora
 
 
 def test_too_few_servers_allowed_for_a_spare_one_says_so():
-    with pytest.raises(InfeasibleError, match=r"targets without one server.*allow more servers"):
+    with pytest.raises(InfeasibleError, match=r"targets after the loss of one server.*allow more servers"):
         sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"], limits={"servers": 4})
     with pytest.raises(InfeasibleError) as error:
         sized({"gpus_busy": 64}, "apollo-6500", "wekaio", ["server"], limits={"servers": 4})

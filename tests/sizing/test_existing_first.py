@@ -98,7 +98,7 @@ def test_what_is_used_added_and_idle_of_a_given_cluster() -> None:
     assert "dgx-1" not in added
     text = existing_text(design.existing, design.plan)
     assert text.startswith("Of the existing equipment the design uses 3 × DGX-1 and 4 × Isilon F800; it adds ")
-    assert text.endswith("leaves 2 × DGX-1 and 2 × SN2700 idle.")
+    assert "leaves 2 × DGX-1 and 2 × SN2700 idle. Assumed to be there, and not in the price: 1 × R740xd" in text
 
 
 def test_storage_that_is_there_and_enough_is_used_before_drives_in_the_servers() -> None:

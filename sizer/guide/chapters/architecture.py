@@ -10,7 +10,7 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software
-from sizer.drawings.datapath import datapath
+from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.topology import topology
 from sizer.guide.context import GuideContext
@@ -41,6 +41,8 @@ def overview(context: GuideContext) -> dict[str, Any]:
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
             if answer.rate_is_predicted and answer.kind.reads_data
+            # A drawing whose other stages all read "not limiting" says no more than the bottleneck.
+            if sum(is_limit(stage, answer) for stage in answer.stages) > 1
         ],
     }
 
@@ -118,6 +120,7 @@ def architecture(context: GuideContext) -> dict[str, Any]:
     design, platform = context.design, context.design.platform
     return {
         "picture": picture(design),
+        "is_high": topology(design).height > _MOST_HEIGHT_PX,
         "devices": component_table(design, context.catalog),
         "node": drawn("node", node(design), node_caption(design)),
         "networks": list(network_sections(design, context.catalog)),

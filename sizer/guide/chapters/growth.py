@@ -137,9 +137,9 @@ def _room_text(room: ServerRoom) -> str:
     if by_power is None:
         return f"{text} if power allows"
     if not by_power:
-        return f"{text}; the power of these racks is enough for none of them"
+        return f"{text}; the feeds and outlets of these racks take none of them"
     if not room.power_is_known:
         return f"room for {words.plural(by_power, 'server')} if power allows"
     if by_power >= by_units:
-        return f"{text}, for which their power is enough, too"
-    return f"{text}; the power of these racks is enough for {grouped(by_power)}"
+        return f"{text}, which their feeds and outlets take"
+    return f"{text}; the feeds and outlets of these racks take {grouped(by_power)}"

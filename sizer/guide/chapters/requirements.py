@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, si
@@ -36,25 +37,29 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/requirements.html`` prints."""
     result, team, n_workloads = context.result, context.result.request.team, len(context.answers)
     conditions = conditions_table(result, context.catalog, context.edition.is_customer_copy)
+    tables = [
+        workload_table(answer, number, n_workloads, asked_target_text(result, answer))
+        for number, answer in enumerate(context.answers, 1)
+    ]
     open_rows = tuple(one for one in conditions.rows if one.cells[0].text not in _ANSWERED)
     return {
         "needs_cluster": result.needs_cluster,
         "server": result.design.platform.server.name,
         "is_one_rack": result.design.n_servers == 1,
         "advice": [words.sentence(text) for text in reason_texts(result)],
-        "workloads": [
-            workload_table(
-                answer,
-                number,
-                n_workloads,
-                asked_target_text(result, answer),
-            )
-            for number, answer in enumerate(context.answers, 1)
-        ],
+        "workloads": [*map(partial(_unlike, tables[0]), tables)],
         "team": requested_team_table(team) if team is not None else None,
         "conditions": replace(conditions, rows=open_rows) if open_rows else None,
         "compliance": compliance_table(context),
     }
+
+
+def _unlike(first: Table, table: Table) -> Table:
+    """A workload without the rows that it shares with the first one, which its note names."""
+    shared = [] if table is first else [one for one in table.rows if one in first.rows and one.kind != "strong"]
+    labels = words.listed(one.cells[0].text for one in shared)
+    rows = tuple(one for one in table.rows if one not in shared)
+    return replace(table, rows=rows, note=f"{labels}: as of workload 1." if shared else table.note)
 
 
 def _of_serving(answer: WorkloadAnswer) -> tuple[tuple[str, str | None], ...]:
@@ -95,7 +100,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, target
                 ("GPU memory", memory_text(answer.memory)),
                 ("Data set", result_text.dataset_text(answer)),
                 ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
-                ("Cache", words.name(workload.cache) if not answer.kind.trains_language else None),
+                ("Cache", words.name(workload.cache) if workload.cache != "page-cache" else None),
             )
         ),
         ("Length", length),

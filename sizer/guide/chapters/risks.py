@@ -18,7 +18,7 @@ from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts, wide_interval_text
 from sizer.present.text.checks import missing_text
 from sizer.present.text.layouts import basis_sentence
-from sizer.present.text.money import is_free, settling_text
+from sizer.present.text.money import is_free
 from sizer.present.text.plan import feed_loss_remedies, few_supplies_text
 from sizer.present.text.serving import conditions
 from sizer.present.text.verdict import other_software_text
@@ -69,10 +69,6 @@ def next_steps(context: GuideContext, tests: str = "the tests of this document")
     if values_to_confirm(result):
         who = "Have the vendors confirm before the order" if not is_free(design) else "Check on your equipment"
         steps.append(f"{who} what the appendix “Values to confirm” lists.")
-    deciding = settling_text(result, with_amounts=False)
-    # A customer is not sent to the vendors of designs that were not chosen.
-    if deciding and not context.edition.is_customer_copy:
-        steps.append(deciding)
     if not design.servers_bought:
         steps.append(f"Accept what is there with {tests}.")
     elif context.is_single:

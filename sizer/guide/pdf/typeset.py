@@ -15,10 +15,7 @@ import cssselect2  # type: ignore[import-untyped]
 import pydyf
 import weasyprint
 from weasyprint import svg
-from weasyprint.css.properties import Dimension
-from weasyprint.formatting_structure.boxes import BlockReplacedBox
 from weasyprint.html import UA, UA_COUNTER_STYLE
-from weasyprint.layout import block
 from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from sizer.base.errors import ReportError
@@ -229,44 +226,9 @@ def _text(drawing: Any, node: Any, font_size: float) -> None:
     _by_letters(drawing, node, font_size)
 
 
-# Above this share of a page a break leaves it half empty; a drawing whose letters have 7 pt shrinks to 5 pt against it.
-_HALF_EMPTY, _LEAST_SCALE = 0.64, 0.72
-_usual_layout = block.block_level_layout
-
-
-def _block_layout(context: Any, box: Any, bottom_space: float, *others: Any, **more: Any) -> Any:
-    """Lay out a block; a drawing that would leave a page half empty becomes as much smaller as it needs to stay."""
-    is_drawing = box.element_tag == "figure" and "drawing" in box.element.get("class", "").split()
-    drawn = next((one for one in box.children if isinstance(one, BlockReplacedBox)), None) if is_drawing else None
-    if drawn is None:
-        return _usual_layout(context, box, bottom_space, *others, **more)
-    drawn.style = drawn.__dict__.setdefault("style_of_any_page", drawn.style)  # pages may be laid out again
-    place = box.position_x, box.position_y
-    found = _usual_layout(context, box, bottom_space, *others, **more)
-    bottom = context.page_bottom - bottom_space
-    if place[1] > _HALF_EMPTY * context.page_bottom or (found[0] is not None and _end(found[0]) <= bottom):
-        return found
-    # On a page without an end, to measure it.
-    box.position_x, box.position_y = place
-    whole = _usual_layout(context, box, bottom_space - 10 * context.page_bottom, *others, **more)[0]
-    full = next(one for one in whole.children if isinstance(one, BlockReplacedBox)).height
-    height = full - (_end(whole) - bottom) - 1
-    box.position_x, box.position_y = place
-    if height >= _LEAST_SCALE * full:
-        drawn.style = drawn.style.copy()
-        drawn.style["max_height"] = Dimension(height, "px")
-    return _usual_layout(context, box, bottom_space, *others, **more)
-
-
-def _end(box: Any) -> float:
-    """Where a laid-out block ends. [px]"""
-    return float(box.border_box_y() + box.border_height() + box.margin_bottom)
-
-
 @cache
 def mend_engine() -> None:
-    """Make WeasyPrint draw the texts of drawings as runs and fit drawings into what is left of a page, everywhere."""
-    block.block_level_layout = _block_layout
+    """Make WeasyPrint draw the texts of drawings as runs, everywhere."""
     for tag, drawn in svg.TAGS.items():
         if drawn is _by_letters:
             svg.TAGS[tag] = _text

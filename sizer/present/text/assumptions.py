@@ -7,8 +7,9 @@ from functools import partial
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.labels import capital, fact_label, fact_value_text, unit_of_field, with_vendor
-from sizer.catalog.schema import Dnn, Port, Server, Software, Support
+from sizer.catalog.schema import Dnn, Port, Software, Support
 from sizer.physical.notes import CableQuestion
+from sizer.physical.platform import Platform
 from sizer.present.tables import PORT_USES
 from sizer.present.text.plan import question_text
 from sizer.present.text.result_text import whole_run_text
@@ -96,11 +97,11 @@ _DEFAULTS = {
     DefaultKind.PERCENTILE: ("Percentile of the latency limits", "as service levels usually state it"),
     DefaultKind.REQUESTS_PER_USER: (
         "Requests an hour of an active user",
-        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
+        "no source for it is known to us; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.ACTIVE_SHARE: (
         "Share of the users who are active in the peak hour",
-        "our catalogue has no source for it; measure a trial group, as servers grow in proportion",
+        "no source for it is known to us; measure a trial group, as servers grow in proportion",
     ),
     DefaultKind.SAMPLE_BYTES: (
         "Size of a sample",
@@ -224,7 +225,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 "converts price ranges alone; the request can state the rate",
             )
         case AssumedFact():
-            return _fact_row(assumption, result.design.platform.server)
+            return _fact_row(assumption, result.design.platform)
         case InterruptionRate(median, low, high):
             return AssumptionRow(
                 "Interruptions of a job",
@@ -276,7 +277,7 @@ def _row(assumption: DesignAssumption, result: SizingResult) -> AssumptionRow:
                 f"{plain(low_share)} to {plain(high_share)} of the read rate",
                 _BASIS,
                 assumption.source,
-                "our catalogue has none",
+                "none is known to us",
             )
 
 
@@ -290,11 +291,13 @@ def _taken(workload: str, default: WorkloadDefault, result: SizingResult) -> flo
     return default.value
 
 
-def _fact_row(assumption: AssumedFact, server: Server) -> AssumptionRow:
-    """An assumed fact; ``server``: of the design, as it is fitted, whose draw is that of its GPUs."""
-    item, fact = assumption.item, assumption.fact
-    if item.id == server.id and fact.last_field == "power_high_w" and server.power_high_w is not None:
-        fact = replace(fact, value=server.power_high_w.value)
+def _fact_row(assumption: AssumedFact, platform: Platform) -> AssumptionRow:
+    """An assumed fact; ``platform``: of the design, whose server draws what its GPUs do and holds the drives sold."""
+    item, fact, server = assumption.item, assumption.fact, platform.server
+    draws = {"power_low_w": server.power_low_w, "power_high_w": server.power_high_w}
+    fitted = {(server.id, name): draw.value for name, draw in draws.items() if draw is not None}
+    fitted |= {(platform.storage.id, "usable_bytes"): platform.stored_bytes} if platform.stored_bytes else {}
+    fact = replace(fact, value=fitted.get((item.id, fact.last_field), fact.value))
     if isinstance(fact.value, Port):
         use = PORT_USES[fact.value.use]
         what, value = f"{fact.value.kind.name} ports{f' ({use})' if use else ''}", str(fact.value.count)

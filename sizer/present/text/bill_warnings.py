@@ -115,7 +115,8 @@ _TEXTS: dict[BillWarningKind, Callable[..., str]] = {
         f"too late by {plural(days, 'day')} for {need}, lead time {plural(weeks, 'week')}: {_few(items)}"
     ),
     BillWarningKind.ORDER_BY: lambda day, weeks, need, *items: (
-        f"order by {day} for {need}; longest known lead time: {plural(weeks, 'week')}, {_few(items)}"
+        f"order by {day} for delivery by {need}, earlier by the days that racks, cables and tests take; "
+        f"longest known lead time: {plural(weeks, 'week')}, {_few(items)}"
     ),
     BillWarningKind.LEAD_TIME_OPEN: lambda days, need, *items: (
         f"lead times not published{_of(items)}; {_left(days, need)}; ask the vendors"
@@ -271,6 +272,6 @@ def unsupported_text(bill: Bill, catalog: Catalog) -> str:
     if not missing:
         return ""
     return (
-        f"Support is not included for {listed(missing)}: our catalogue has no terms of it. Request it with the quotes; "
+        f"Support is not included for {listed(missing)}: the terms are not known to us. Request it with the quotes; "
         "some vendors sell their systems only with support."
     )

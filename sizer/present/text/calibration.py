@@ -53,11 +53,11 @@ _TEXTS = {
     FitNote.FACT_NOT_KNOWN: "{1} of {0} is not known",
     FitNote.SHAPE_NOT_STATED: "the shape of {0} is not stated",
     FitNote.SEQUENCE_NOT_STATED: "length of a sequence not stated",
-    FitNote.BENCHMARK_NOT_KNOWN: "our catalogue has no run of {0} to a target",
+    FitNote.BENCHMARK_NOT_KNOWN: "no run of {0} to a target is known to us",
     FitNote.EMULATION_NOT_KNOWN: "no MLPerf Storage result of {0} with emulated {1} is known",
     FitNote.FOR_CHECKS_ONLY: "an input is missing or odd: predicted, not fitted",
     FitNote.ONLY_FLOP_PUBLISHED: "only TFLOP/s are published, not how they are counted",
-    FitNote.NOTHING_PUBLISHED: "our catalogue has no published rate, time or memory",
+    FitNote.NOTHING_PUBLISHED: "no published rate, time or memory is known to us",
     FitNote.STACK_NOT_MEASURED: "no fitted run has the software '{0}'",
     FitNote.GPU_PRECISION_NOT_MEASURED: "no fitted run has {0}",
     FitNote.MODEL_NOT_MEASURED: "no fitted run is of the family of {0}",
@@ -103,13 +103,13 @@ _TEXTS = {
         "the rate of {0} is that of {1} published runs of its kind ({2}), tuned by vendors or on prepared data, less "
         "what other kinds lose as people train them"
     ),
-    FitNote.BATCH_TAKEN: "the batch of {0} per GPU is an assumption, and decides how many GPUs are needed: state yours",
+    FitNote.BATCH_TAKEN: "the batch of {0} per GPU is an assumption, and decides how many GPUs are needed",
     FitNote.MEASURED_FAR: (
         "your measured rate is {0} times what such networks reach: check its unit, the number of GPUs and the network"
     ),
     FitNote.DNN_FROM_FAMILY: "{0} was not measured in {1} precision: its rate is estimated from similar networks",
     FitNote.MODEL_FROM_SHAPE: (
-        "no run in our catalogue trains {0}: its rate is derived from its shape, as fitted to other models"
+        "no run known to us trains {0}: its rate is derived from its shape, as fitted to other models"
     ),
     FitNote.DNN_WITH_STACK: "{0} was not measured with {1} in {2} precision ({3})",
     FitNote.GENERATION_NOT_MEASURED: (
@@ -146,7 +146,7 @@ _TEXTS = {
     ),
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
     FitNote.HOST_LINE_ASSUMED: (
-        "our catalogue has no host's work per sample for {0}: a wide assumption is used; "
+        "the host's work per sample for {0} is not known to us: a wide assumption is used; "
         "state the core time of a sample of yours"
     ),
 }
@@ -243,7 +243,7 @@ def evidence_warning(answer: WorkloadAnswer) -> str:
     if not (answer.rate_is_predicted and interval):
         return ""
     if answer.kind.trains_language and not answer.trained.basis.all_three:
-        return f"No run in our catalogue combines model, GPU, number format and software stack{interval}."
+        return f"No run known to us combines model, GPU, number format and software stack{interval}."
     if not answer.unmeasured:
         return ""
     return f"{words.sentence(note_texts(answer.unmeasured)[0]).rstrip('.')}{interval}."

@@ -111,7 +111,7 @@ def basis_sentence(answer: LanguageAnswer) -> str:
         counts = ((basis.model, "this model"), (basis.gpu_precision, "this GPU and number format"),
                   (basis.stack, "this software stack"))  # fmt: skip
         parts = [f"{grouped(count) if count else 'none'} with {what}" for count, what in counts]
-        text = f"no run in our catalogue combines model, GPU, number format and software stack: {listed(parts)}"
+        text = f"no run known to us combines model, GPU, number format and software stack: {listed(parts)}"
     if not basis.most_gpus:
         return text
     if answer.gpus_used > basis.most_gpus:

@@ -238,14 +238,9 @@ def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
 
 def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
     """The quotes that would settle the order, and which configuration a price holds for; "" where neither is told."""
-    settling = settling_text(result, with_amounts=with_amounts)
+    quotes = [_quote(quote) if with_amounts else quote.name for quote in result.quotes_to_settle]
+    settling = f"{quotes_for(quotes)} would confirm which design costs least." if quotes else ""
     return " ".join(filter(None, (settling, configuration_text(result.design))))
-
-
-def settling_text(result: SizingResult, *, with_amounts: bool) -> str:
-    """The quotes that would settle which design costs least; "" where none is open."""
-    told = [_quote(quote) if with_amounts else quote.name for quote in result.quotes_to_settle]
-    return f"{quotes_for(told)} would confirm which design costs least." if told else ""
 
 
 def configuration_text(design: DesignAnswer) -> str:

@@ -362,7 +362,9 @@ def existing_text(use: ExistingUse | None, plan: Plan) -> str:
     if use.idle:
         parts.append(f"leaves {listed(_equipment(use.idle))} idle")
     taken = f"uses {listed([*_equipment(use.used), *racks])}" if use.used or racks else "uses none"
-    return f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
+    text = f"Of the existing equipment the design {taken}; it {' and '.join(parts)}."
+    around = f" Assumed to be there, and not in the price: {listed(_equipment(use.assumed))}, with their cables."
+    return text + around if use.assumed else text
 
 
 def _equipment(equipment: Sequence[Equipment]) -> list[str]:

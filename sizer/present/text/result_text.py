@@ -263,7 +263,7 @@ def measured(answer: WorkloadAnswer) -> str:
     if answer.serving is not None:
         return words.sentence(published_text(answer.serving))
     if not count:
-        return "No measurement in our catalogue is close to this workload, so its interval is wide."
+        return "No measurement known to us is close to this workload, so its interval is wide."
     fitted = sum(one.calibrates for one in answer.evidence)
     runs = by_count(count, "One published measurement is", f"{grouped(count)} published measurements are")
     if fitted in (0, count):

@@ -399,8 +399,8 @@ def published_text(answer: ServingAnswer) -> str:
     """The published run that is nearest to what is served."""
     row = nearest_run(answer)
     if row is None:
-        return f"no run of {answer.work.model} on the {answer.deployment.gpu.name} is in our catalogue"
-    return f"nearest run of the model on this GPU in our catalogue: {_run_text(row)}"
+        return f"no run of {answer.work.model} on the {answer.deployment.gpu.name} is known to us"
+    return f"nearest run of the model on this GPU known to us: {_run_text(row)}"
 
 
 def _run_text(row: ServingRow) -> str:
@@ -544,7 +544,7 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
         each = significant(found.sure_tokens_per_s / found.gpus_used)
         cautions.append(
             f"{each} {found.work.priced}/s per GPU, kept with {probability_text(found.work.confidence)} confidence by "
-            "the model, are more than any run in our catalogue with this GPU, number format and similar lengths gave: "
+            "the model, are more than any run known to us with this GPU, number format and similar lengths gave: "
             f"{_run_text(row)}. Measure one replica before the order"
         )
     if found.has_four_bits:
@@ -552,7 +552,7 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
         cautions.append(f"{weights} weights have 4 bits: the quality of the answers is not modelled; test it")
     if found.is_untried:
         cautions.append(
-            f"No run in our catalogue multiplies {found.weights.upper()} weights in BF16 on GPUs of "
+            f"No run known to us multiplies {found.weights.upper()} weights in BF16 on GPUs of "
             f"{found.deployment.gpu.vendor}: without kernels for that a replica is several times slower. Measure one "
             "before the order"
         )
@@ -563,10 +563,10 @@ def serving_cautions(found: ServingAnswer) -> tuple[str, ...]:
         )
     if found.work.adapters:
         cautions.append(
-            "No run in our catalogue has adapters: what they take follows from their bytes and launches; test it"
+            "No run known to us has adapters: what they take follows from their bytes and launches; test it"
         )
     if found.work.is_embedding:
-        cautions.append("No run in our catalogue embeds texts: the rate is that of prompts alone; test it")
+        cautions.append("No run known to us embeds texts: the rate is that of prompts alone; test it")
     return tuple(cautions)
 
 

@@ -61,9 +61,9 @@ def _storage_rate(reason: StorageReason) -> str:
     per = "per server" if reason.is_local else "per node"
     if low is None or high is None:
         if reason.is_local:  # drives have no ports that could bound them
-            return "our catalogue has no read rate, so the drives set no limit here; measure them"
+            return "no read rate is known to us, so the drives set no limit here; measure them"
         line = si(reason.line_bytes_per_s, "B/s")
-        return f"our catalogue has no read rate; the line rate of the ports, {line} {per}, is the upper bound"
+        return f"no read rate is known to us; the line rate of the ports, {line} {per}, is the upper bound"
     if low != high:
         return f"{si(low, 'B/s')} (lower) to {si(high, 'B/s')} (upper) {per}"
     return f"{si(low, 'B/s')} {per}"

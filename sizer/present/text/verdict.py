@@ -414,7 +414,7 @@ def rented_run_text(result: SizingResult) -> str:
     rental, cost = result.run_rental, result.design.cost
     if rental is None or (result.design.existing is not None and not result.design.servers_bought):
         return ""
-    hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
+    hours = f"{significant(rental.gpu_hours)} GPU-hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
     ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
     text = f"Rented, one run ({hours}) costs {expected}{ends}"
@@ -427,10 +427,6 @@ def rented_run_text(result: SizingResult) -> str:
 def _idle_texts(result: SizingResult) -> list[str]:
     """What servers that are there, and that the design leaves idle, would do alone."""
     texts, answer, existing = [], result.design.workloads[0], result.design.existing
-    if existing is not None and existing.used and result.design.servers_bought:
-        used = words.listed(f"{grouped(one.count)} × {one.name}" for one in existing.used)
-        verb = by_count(existing.used[0].count, "is", "are")
-        texts.append(f"The existing {used} {verb} used; assumed: {_around(result)}.")
     if existing is not None and not result.design.servers_bought:
         texts += _all_servers_text(result.design, existing)
     for idle in result.idle_servers:
@@ -511,12 +507,6 @@ def _small_text(result: SizingResult) -> str:
     return f"{text}: a workstation with one such card is enough, and a server is a choice."
 
 
-def _around(result: SizingResult) -> str:
-    """What is assumed to be there around equipment that is there."""
-    networks = "management network" if result.request.existing.switches else "networks"
-    return f"racks, power, head node and {networks} around them are there"
-
-
 def _owned_text(result: SizingResult) -> str:
     """That the servers that are there are enough, and what is assumed of them."""
     design = result.design
@@ -528,7 +518,8 @@ def _owned_text(result: SizingResult) -> str:
     servers = f"{grouped(own[0].count)} × {own[0].name}"
     server, gpu, request = design.platform.server, design.platform.gpu, result.request
     others = [design.plan.catalog.gpus[name].name for name in server.gpus if name != gpu.id]
-    taken = [_around(result)]
+    networks = "management network" if request.existing.switches else "networks"
+    taken = [f"racks, power, head node and {networks} around them are there"]
     if others and gpu.id not in {*request.platforms.gpus, *request.existing.gpus}:
         taken.insert(0, f"they have the {gpu.name}, not the {words.listed(others, 'or')}")
     return (

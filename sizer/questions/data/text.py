@@ -410,7 +410,7 @@ def _ingest_time(ingest: IngestPlan) -> str:
 def _assumed(least_s: float, most_s: float) -> str:
     """A time that a write rate decides which no source gives."""
     return (
-        f"{duration(least_s)} to {duration(most_s)}: our catalogue has no write rate of the storage, a quarter "
+        f"{duration(least_s)} to {duration(most_s)}: no write rate of the storage is known to us, a quarter "
         "to a half of its read rate is assumed"
     )
 
@@ -444,8 +444,8 @@ def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
         yield f"A faster adapter in place of the {kind.name} port shortens this."
     if ingest.n_files and (route is None or route.data_bytes < _SMALL_FILE_BYTES * ingest.n_files):
         yield (
-            f"The data are {significant(ingest.n_files)} single files, and our catalogue has no rate in files per "
-            "second. Measure it, or pack the files into records first."
+            f"The data are {significant(ingest.n_files)} single files, and no rate in files per second is "
+            "known to us. Measure it, or pack the files into records first."
         )
 
 

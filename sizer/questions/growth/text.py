@@ -185,6 +185,17 @@ def _cost_text(bought: Purchase | PurchaseSequence) -> str:
     return sum_text(replace(bought.cost, amount=bought.cost.amount.quantize(Decimal(1))))
 
 
+def _compared_cost(recommended: PurchaseSequence, sequence: PurchaseSequence) -> str:
+    """What a sequence costs; where quotes are open how much more or less than the recommended one is expected."""
+    ends, plan = sequence.interval, recommended.interval
+    if sequence is recommended or ends is None or plan is None or not sequence.cost.n_open:
+        return _cost_text(sequence)
+    more = ends.expected - plan.expected
+    return (
+        f"{range_text('', abs(more), abs(more))} {'more' if more > 0 else 'less'} expected" if more else "as the plan"
+    )
+
+
 def _bought(purchase: Purchase, catalog: Catalog) -> str:
     """Devices bought, all else as a count of items."""
     devices = [(item, count) for item, count in purchase.bought if hasattr(catalog.item(item), "power_inlets")]
@@ -218,7 +229,8 @@ def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> 
     energy_cost = Field[PurchaseSequence](
         f"Energy, {currency}", lambda sequence: grouped(whole(sequence.energy_cost or 0)), "right", 19
     )
-    parts_cost = Field[PurchaseSequence](_parts_title(recommended, currency), _cost_text, "right", 19)
+    head = _parts_title(recommended, currency)
+    parts_cost = Field[PurchaseSequence](head, partial(_compared_cost, recommended), "right", 19)
     prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
     return record_table(
         "purchases-ways",

@@ -320,10 +320,10 @@ def _open_finding(comparison: RentOrBuy, use: Decimal | None) -> str:
         rent = float(comparison.renting(share))
         low, high = (comparison.buying(end) for end in (cost.low, cost.high))
         advice = "rent" if rent < low else "buy" if rent > high else "both cost the same within the price ranges"
-        advice += " if they are used" if use is None and advice == "buy" else ""
+        advice += f" from {break_even_text(comparison)} of the hours on" if use is None and advice == "buy" else ""
         return (
             f"{words.capital(hours)} of {years} from “{words.shortened(comparison.rental.offer)}” cost "
-            f"{range_text(comparison.currency, rent, rent)}; buying and running cost {owning_text(comparison)}: "
+            f"{range_text(comparison.currency, rent, rent)}; buying costs {owning_text(comparison)}: "
             f"{advice}."
         )
     budget = comparison.open_budget(share)

@@ -20,7 +20,7 @@ from sizer.physical.quantities import quantities
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.tiers import storage_tiers
 from sizer.sizing.design.evaluate_design import design_answer, room_of
-from sizer.sizing.growth.purchase_planner import PurchasePlanner, count_sizes
+from sizer.sizing.growth.purchase_planner import PurchasePlanner, count_sizes, with_ports_for
 from sizer.sizing.growth.result import (
     CapacityLimit,
     ClusterSize,
@@ -83,11 +83,8 @@ def limits_over_time(
 
 def _with_room(request: SizingRequest, recommended: PurchaseSequence) -> SizingRequest:
     """The request with the ports that a sequence installs in the first year for the last."""
-    first, last = recommended.sizes[0], recommended.sizes[-1]
-    if not (recommended.is_prepared and last.n_servers > first.n_servers):
-        return request
-    spare = max(request.fabric.spare_servers, last.n_servers - first.n_servers)
-    return request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
+    first, *_, last = recommended.sizes
+    return with_ports_for(request, first, last) if recommended.is_prepared else request
 
 
 def _rates(

@@ -50,8 +50,6 @@ class PartsBySize:
     pieces: Ints  # (items, sizes)
     power_typical_w: Floats
     power_max_w: Floats
-    racks: Ints
-    rack_units: Floats
 
     def bought(self, before: int | None, after: int) -> Ints:
         """(items,) pieces to buy for the step from one size to another; None: from nothing."""
@@ -92,9 +90,15 @@ def count_sizes(
     parts = [_at_last_length(part, links) for part in sized.components if part.status == "computed"]
     return SizeQuantities(
         sized,
-        as_it_grows=_total(parts, sized, sized.power_typical_w, sized.power_max_w),
+        as_it_grows=_total(parts, sized.power_typical_w, sized.power_max_w),
         prepared=_prepared(parts, sized, switches, catalog),
     )
+
+
+def with_ports_for(request: SizingRequest, owned: ClusterSize, last: ClusterSize) -> SizingRequest:
+    """The request of one size with the network of the last one."""
+    spare = max(request.fabric.spare_servers, last.n_servers - owned.n_servers)
+    return request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
 
 
 def _at_last_length(part: Component, links: dict[str, Ints]) -> Component:
@@ -123,10 +127,10 @@ def _prepared(parts: Sequence[Component], sized: Quantities, switches: frozenset
             typical_w += (last.quantity - part.quantity) * draw.typical_w
             max_w += (last.quantity - part.quantity) * draw.max_w
         ready.append(last if stays else part)
-    return _total(ready, sized, typical_w, max_w)
+    return _total(ready, typical_w, max_w)
 
 
-def _total(parts: Sequence[Component], sized: Quantities, typical_w: Floats, max_w: Floats) -> PartsBySize:
+def _total(parts: Sequence[Component], typical_w: Floats, max_w: Floats) -> PartsBySize:
     pieces: dict[str, Ints] = {}
     for part in parts:
         pieces[part.item] = pieces.get(part.item, np.zeros_like(part.quantity)) + part.quantity
@@ -135,8 +139,6 @@ def _total(parts: Sequence[Component], sized: Quantities, typical_w: Floats, max
         pieces=np.array(list(pieces.values())),
         power_typical_w=typical_w,
         power_max_w=max_w,
-        racks=sized.racks,
-        rack_units=sized.rack_units,
     )
 
 
@@ -386,11 +388,15 @@ class PurchasePlanner:
         bought, out = parts.bought(before, after), parts.taken_out(before, after)
         cost, unpriced = self._money(year, parts.items, bought.tolist())
         energy_wh = self._energy_wh(after, is_prepared)
+        owned = self.sizes[after]
+        request = with_ports_for(self.request, owned, self.sizes[-1]) if is_prepared else self.request
+        room = room_of(request, self.catalog)
+        space = quantities(self.platform, [owned.n_servers], [owned.storage_nodes], **room)
         has_rate = self.request.electricity_per_kwh is not None
         return Purchase(
             year=year + 1,
             need=self.needs[year],
-            owned=self.sizes[after],
+            owned=owned,
             bought=_listed(parts.items, bought),
             taken_out=_listed(parts.items, out),
             cost=cost,
@@ -399,8 +405,8 @@ class PurchasePlanner:
             energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
             footprint=Footprint(
                 float(parts.power_typical_w[after]),
-                rack_units=float(parts.rack_units[after]),
-                racks=int(parts.racks[after]),
+                rack_units=float(space.rack_units[0]),
+                racks=int(space.racks[0]),
             ),
             energy_kwh=energy_wh / 1e3,
             power_max_w=float(parts.power_max_w[after]),

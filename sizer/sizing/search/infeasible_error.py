@@ -155,12 +155,12 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.UPLINKS: "uplinks of the oversubscribed fabric",
     Limit.CONFIDENCE: "confidence that all stages meet the target together",
     Limit.LARGER_PARTS: "larger drives or GPU memory than the workload needs",
-    Limit.SERVER_LOSS: "targets without one server",
-    Limit.STORAGE_NODE_LOSS: "targets without one storage node",
-    Limit.SWITCH_LOSS: "targets without one switch",
-    Limit.GATEWAY_LOSS: "targets without one gateway",
-    Limit.FEED_LOSS: "targets without one power feed",
-    Limit.HEAD_NODE_LOSS: "targets without one head node",
+    Limit.SERVER_LOSS: "targets after the loss of one server",
+    Limit.STORAGE_NODE_LOSS: "targets after the loss of one storage node",
+    Limit.SWITCH_LOSS: "targets after the loss of one switch",
+    Limit.GATEWAY_LOSS: "targets after the loss of one gateway",
+    Limit.FEED_LOSS: "targets after the loss of one power feed",
+    Limit.HEAD_NODE_LOSS: "targets after the loss of one head node",
     Limit.BUDGET: "budget",
 }
 

@@ -44,7 +44,7 @@ def show_checkpoints(view: View, number: int) -> None:
 def _checkpoints(view: View, design: DesignAnswer, question: GoodputQuestion) -> None:
     assumed = ""
     if write_rate_is_unknown(design.platform.storage):
-        assumed = "; our catalogue has no write rate, a quarter of the read rate is assumed"
+        assumed = "; no write rate is known to us, a quarter of the read rate is assumed"
     look.note(
         f"The storage of the design writes at least {si(question.write_bytes_per_s, 'B/s')} and reads at "
         f"least {si(question.read_bytes_per_s, 'B/s')}{assumed}. The checkpoint interval is entered on the page "
