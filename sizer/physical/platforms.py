@@ -147,11 +147,14 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     check_names(catalog, request)
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     served = served_works(request, catalog)
-    works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
+    works = tuple(one.unloaded for one in served)
+    # The rate that a maximum has reached is in samples/s: what reaches it must stay allowed.
+    stated = (work.target.samples_per_s is None for work in request.workload)
+    people = sum(one.people_served for one, is_asked in zip(served, stated, strict=False) if is_asked)
     # Who states rack units, racks or what one may draw has a place for servers, not for a machine at a desk.
     limits = request.limits
     in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks
-    at_a_desk = is_workgroup and not in_racks
+    at_a_desk = people <= _WORKGROUP and not in_racks
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(
@@ -213,11 +216,13 @@ def _fitting(
     # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
+    # A request names a machine at a desk that allows GPUs of no other.
+    is_named = all(one.is_workstation for one in servers if one.role == "gpu" and allowed_gpus(catalog, one, asked, eras))
     found = tuple(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
-        if at_a_desk or not server.is_workstation or server.id in asked.servers
+        if at_a_desk or is_named or not server.is_workstation or server.id in asked.servers
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in (
