@@ -155,6 +155,8 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     limits = request.limits
     in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks
     at_a_desk = people <= _WORKGROUP and not in_racks
+    # Servers that evaluate samples share no work, as those whose models are in use.
+    only_evaluates = request.team is None and all(work.task == "validation-inference" for work in request.workload)
     key = (
         *(request.platforms, request.fabric, request.resilience, request.site),
         *(
@@ -170,11 +172,13 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
             eras_asked(catalog, request),
             works,
             at_a_desk,
+            only_evaluates,
             request.growth is None,
             alone,
         ),
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, at_a_desk, alone))
+    rules = (works, at_a_desk, only_evaluates, alone)
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, *rules))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
@@ -186,6 +190,7 @@ def _fitting(
     sets_bytes: tuple[float, ...],
     works: tuple[ServingWork, ...],
     at_a_desk: bool,
+    only_evaluates: bool,
     alone: bool,
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
@@ -217,7 +222,8 @@ def _fitting(
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
     # A request names a machine at a desk that allows GPUs of no other.
-    is_named = all(one.is_workstation for one in servers if one.role == "gpu" and allowed_gpus(catalog, one, asked, eras))
+    with_gpus = (one for one in servers if one.role == "gpu" and allowed_gpus(catalog, one, asked, eras))
+    is_named = all(one.is_workstation for one in with_gpus)
     found = tuple(
         platform
         for server in servers
@@ -255,7 +261,8 @@ def _fitting(
                         fitted.option,
                         site,
                         network_pdu(catalog, request),
-                        bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
+                        only_evaluates
+                        or (bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works)),
                         frozenset(asked.fabrics),
                         is_few_apart,
                         switches_there,
