@@ -84,6 +84,8 @@ from sizer.workload.team import Team
 
 # What two servers do over one, from which on it is no argument against a second.
 _IN_PROPORTION = 1.95
+# Data whose move to rented GPUs takes a day at 1 Gbit/s.
+_WORTH_MOVING_BYTES = 10.8e12
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
 _WORTH_TRYING = 0.5
 _SIZES = {
@@ -431,7 +433,9 @@ def rented_run_text(result: SizingResult) -> str:
     hours = f"{significant(rental.gpu_hours)} hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
     ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
-    text = f"Rented, one run ({hours}) costs {expected}{ends}"
+    moved = sum({answer.dataset.name: answer.dataset_bytes for answer in result.design.workloads}.values())
+    without = f", without moving and storing {si(moved, 'B')} of data" if moved >= _WORTH_MOVING_BYTES else ""
+    text = f"Rented, one run ({hours}) costs {expected}{ends}{without}"
     if cost is None or not isfinite(cost.high) or cost.low < rental.high:
         return f"{text}."
     runs = significant(cost.expected / rental.expected, 2)
