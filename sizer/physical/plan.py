@@ -256,13 +256,7 @@ class Plan:
         """Network port of every rack PDU, rack by rack."""
         pdus = {(class_.role, class_.item): group.pdu.id for group in self.rack_groups for class_ in group.classes}
         return tuple(
-            End(
-                f"{rack.name}-{feed.name}",
-                "network",
-                rack.name,
-                0,
-                pdus[rack.devices[0].role, rack.devices[0].item],
-            )
+            End(f"{rack.name}-{feed.name}", "network", rack.name, 0, pdus[rack.devices[0].role, rack.devices[0].item])
             for rack in self.racks
             if not rack.is_delivered
             for feed in rack.feeds

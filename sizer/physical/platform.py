@@ -72,7 +72,7 @@ class Platform:
     # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster
     # spine, over the customer's LAN (by others), or not at all (local drives).
     attachment: Attachment = "fabric"
-    # Replicas of models in use, each inside one server: servers do not talk with each other, and run no jobs.
+    # Replicas of models, each inside one server: servers do not talk with each other, and run no jobs.
     has_replicas_apart: bool = False
     # Built so that any one may be lost: the networks for gradients and files with two switches at least on every level
     # and the ports of each device dealt out over them; the front end with two gateways at least, every storage node

@@ -147,31 +147,24 @@ def platforms(catalog: Catalog, request: SizingRequest, *, alone: bool = False) 
     check_names(catalog, request)
     sets_bytes = tuple(sorted({larger_cache_bytes(catalog, one) for one in cached_sets_bytes(request, catalog)}))
     served = served_works(request, catalog)
-    works, is_workgroup = tuple(one.unloaded for one in served), sum(one.users or 0 for one in served) <= _WORKGROUP
+    works = tuple(one.unloaded for one in served)
+    # The rate that a maximum has reached is in samples/s: what reaches it must stay allowed.
+    stated = (work.target.samples_per_s is None for work in request.workload)
+    people = sum(one.people_served for one, is_asked in zip(served, stated, strict=False) if is_asked)
     # Who states rack units, racks or what one may draw has a place for servers, not for a machine at a desk.
     limits = request.limits
     in_racks = limits.racks or limits.rack_units or limits.rack_power_w or request.existing.racks
-    at_a_desk = is_workgroup and not in_racks
+    at_a_desk = people <= _WORKGROUP and not in_racks
+    # Servers that evaluate samples share no work, as those whose models are in use.
+    only_evaluates = request.team is None and all(work.task == "validation-inference" for work in request.workload)
+    there, rules = request.existing, (works, at_a_desk, only_evaluates, alone)
     key = (
-        *(request.platforms, request.fabric, request.resilience, request.site),
-        *(
-            request.limits.rack_power_w,
-            request.currency,
-            request.stated_storage,
-            tuple(request.existing.servers),
-            request.existing.gpus,
-            request.existing.gpus_per_server,
-            tuple(request.existing.storage_nodes),
-            tuple(request.existing.switches),
-            sets_bytes,
-            eras_asked(catalog, request),
-            works,
-            at_a_desk,
-            request.growth is None,
-            alone,
-        ),
+        (request.platforms, request.fabric, request.resilience, request.site, request.stated_storage, request.currency),
+        (tuple(there.servers), there.gpus, there.gpus_per_server, tuple(there.storage_nodes), tuple(there.switches)),
+        (limits.rack_power_w, sets_bytes, eras_asked(catalog, request), request.growth is None),
+        rules,
     )
-    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, works, at_a_desk, alone))
+    return _lists(catalog).get(key, lambda: _fitting(catalog, request, sets_bytes, *rules))
 
 
 _lists: Callable[[Catalog], StoredAnswers[tuple[Platform, ...]]] = stores_by_catalog(64)
@@ -183,6 +176,7 @@ def _fitting(
     sets_bytes: tuple[float, ...],
     works: tuple[ServingWork, ...],
     at_a_desk: bool,
+    only_evaluates: bool,
     alone: bool,
 ) -> tuple[Platform, ...]:
     asked, owned, eras = request.platforms, request.existing.storage_nodes, eras_asked(catalog, request)
@@ -191,14 +185,15 @@ def _fitting(
     there = [kind for kind in possible_links(catalog) if any(_is_made_for(one, kind) for one in switches_there)]
     kinds = fastest_first(catalog.links[name] for name in asked.fabrics)
     kinds = kinds or fastest_first({*fabric_links(catalog), *there})
-    with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
     usual = request.fabric.model_copy(update={"converged": False, "management_servers": None})
     # Networks that grow, keep ports free or lose a switch have the switches of the large ones from the start.
     is_few_apart = request.growth is None and not any(spares) and usual == Fabric()
     rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
-    site = site_rules(request.site)
+    of_room = (rack, site_rules(request.site), network_pdu(catalog, request))
+    of_networks = (request.fabric.directors, request.fabric.converged, *spares, is_few_apart, switches_there)
+    of_request = (*of_room, *of_networks, frozenset(asked.fabrics))
     pdus: dict[str, Pdu] = {}
 
     def pdu_of(server: Server) -> Pdu:
@@ -213,11 +208,14 @@ def _fitting(
     # Models in use are read when a server starts, and nothing else is: storage of their own is only for who names it.
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
+    # A request names a machine at a desk that allows GPUs of no other.
+    with_gpus = (one for one in servers if one.role == "gpu" and allowed_gpus(catalog, one, asked, eras))
+    is_named = all(one.is_workstation for one in with_gpus)
     found = tuple(
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
-        if at_a_desk or not server.is_workstation or server.id in asked.servers
+        if at_a_desk or is_named or not server.is_workstation or server.id in asked.servers
         for cpu in (None if server.cpu is None else catalog.cpus[server.cpu.value],)
         for stores in (stores_of(server, only_local=only_local),)
         for its_kinds in (
@@ -242,19 +240,12 @@ def _fitting(
                         n_gpus,
                         by_front,
                         kind,
-                        rack,
                         pdu_of(server),
-                        with_directors,
-                        request.fabric.converged,
-                        *spares,
                         fitted.option,
-                        site,
-                        network_pdu(catalog, request),
-                        bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works),
-                        frozenset(asked.fabrics),
-                        is_few_apart,
-                        switches_there,
+                        only_evaluates
+                        or (bool(works) and all(fits_inside(work, gpu, n_gpus, catalog) for work in works)),
                         _extended(catalog, server, gpu, n_gpus, storage, kind, eras),
+                        *of_request,
                     )
                     for by_front in _fronts(storage)
                 ),
@@ -364,21 +355,21 @@ def _on_fabric(
     n_gpus: int,
     storage: Storage,
     kind: LinkType,
-    rack: Rack,
     pdu: Pdu,
+    host_memory: MemoryOption | None,
+    has_replicas_apart: bool,
+    extends: tuple[str, ...],
+    rack: Rack,
+    site: SiteRules,
+    network_pdu: Pdu | None,
     with_directors: bool,
     is_converged: bool,
     with_spare_switches: bool,
     with_spare_gateway: bool,
     with_spare_head: bool,
-    host_memory: MemoryOption | None,
-    site: SiteRules,
-    network_pdu: Pdu | None,
-    has_replicas_apart: bool,
-    allowed: frozenset[str],
     is_few_apart: bool,
     switches_there: tuple[Switch, ...],
-    extends: tuple[str, ...],
+    allowed: frozenset[str],
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     pause_point()

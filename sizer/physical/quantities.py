@@ -435,7 +435,7 @@ def _notes(platform: Platform) -> tuple[PlanNote, ...]:
     notes = []
     if platform.attachment == "lan":
         notes.append(PlanNote(PlanNoteKind.EXISTING_LAN_STORAGE, (storage.name,)))
-    if platform.attachment == "local":
+    if platform.attachment == "local" and not platform.has_replicas_apart:
         notes.append(PlanNote(PlanNoteKind.LOCAL_COPIES))
     if np.isnan(capacity.usable_bytes(storage, platform.capacity_option, capacity.node_limits(storage)[0])):
         notes.append(PlanNote(PlanNoteKind.USABLE_UNKNOWN, (storage.name,)))

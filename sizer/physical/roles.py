@@ -97,13 +97,7 @@ MANAGING = frozenset(
     )
 )
 _BETWEEN_SWITCHES = frozenset(
-    (
-        Role.COMPUTE_UPLINK,
-        Role.STORAGE_UPLINK,
-        Role.BACK_END_UPLINK,
-        Role.IN_BAND_UPLINK,
-        Role.MANAGEMENT_UPLINK,
-    )
+    (Role.COMPUTE_UPLINK, Role.STORAGE_UPLINK, Role.BACK_END_UPLINK, Role.IN_BAND_UPLINK, Role.MANAGEMENT_UPLINK)
 )
 
 ADAPTERS = {

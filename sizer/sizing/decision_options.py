@@ -39,11 +39,7 @@ def as_built(
     wanted = _with_reserves(surer, design)
     same = narrowed_to(wanted, design.platform).platforms
     kept = {name: getattr(same, name) for name in ("servers", "gpus", "gpus_per_server")}
-    for asked, parts in (
-        (wanted, same),
-        (wanted, request.platforms.model_copy(update=kept)),
-        (surer, same),
-    ):
+    for asked, parts in ((wanted, same), (wanted, request.platforms.model_copy(update=kept)), (surer, same)):
         with suppress(InfeasibleError, RequestError):
             found = best_design(asked.model_copy(update={"platforms": parts}), catalog, calibration).design
             if _parts(found) != _parts(design):

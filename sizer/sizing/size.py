@@ -261,7 +261,7 @@ def _surer(design: DesignAnswer, counts: PartCounts, calibration: Calibration) -
         chance, asked = evaluated.probability[rows], least_chance(counts.request.confidence)
         surest = float(chance.max(initial=0.0))
         likely = rows[chance >= (asked if surest >= asked else surest - _MUCH_THE_SAME)]
-        if surest < (design.probability or 0.0) + _MUCH_THE_SAME:
+        if surest < min(asked, (design.probability or 0.0) + _MUCH_THE_SAME):
             return None
         return design_of(counts, int(likely[np.argmin(counts.expected_cost[likely])]), calibration, is_documented=False)
 

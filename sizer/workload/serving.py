@@ -210,6 +210,15 @@ class ServingWork:
             return None
         return self.number / (1 if self.load_kind is LoadKind.USERS else self.people.active_share)
 
+    @property
+    def people_served(self) -> float:
+        """People whom the target serves at the least: all it counts, those who wait at once, or whose requests come."""
+        if self.first_token_s is None:
+            return 0.0
+        if self.counts_people or self.in_flight is not None:
+            return self.users or self.number
+        return (self.asked_rate or 0.0) * HOUR_S / (self.people or USES["chat"]).requests_per_h
+
     def active_users_of(self, requests_per_s: float) -> float | None:
         """Active users that a rate of requests serves; None where nothing says what people do."""
         return None if self.people is None else requests_per_s * HOUR_S / self.people.requests_per_h

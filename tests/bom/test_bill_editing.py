@@ -328,13 +328,7 @@ def test_a_good_cell_leaves_the_table_in_place_so_that_the_keyboard_stays_in_it(
 def test_cells_show_what_the_quote_says():
     said = (QuoteOverride(item="switch", quantity=7, discount_percent="7.50", note="spare"),)
     (row,) = table(line("switch"), said=said)
-    assert bill_editor.cells(row) == {
-        QUANTITY: "7",
-        PRICE: "100.00",
-        DISCOUNT: "7.5",
-        STATE: "bought",
-        NOTE: "spare",
-    }
+    assert bill_editor.cells(row) == {QUANTITY: "7", PRICE: "100.00", DISCOUNT: "7.5", STATE: "bought", NOTE: "spare"}
     shown = bill_editor.frame([row], computed_bill())
     assert list(shown["computed"]) == ["3"]
     assert shown["line"][0].endswith("✎ changed")

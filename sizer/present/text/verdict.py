@@ -22,7 +22,7 @@ from sizer.catalog.sale import introduced_on, is_sold, newest_sold
 from sizer.drawings.racks import at_least
 from sizer.perf.gpu_memory import REFUSED
 from sizer.physical.quantities import ExistingUse
-from sizer.physical.roles import Role
+from sizer.physical.roles import NetworkRole, Role
 from sizer.present import words
 from sizer.present.text.bill_warnings import life_cycle_sentences, sale_end_sentences
 from sizer.present.text.calibration import compared_time_s, evidence_warning
@@ -84,6 +84,8 @@ from sizer.workload.team import Team
 
 # What two servers do over one, from which on it is no argument against a second.
 _IN_PROPORTION = 1.95
+# Data whose move to rented GPUs takes a day at 1 Gbit/s.
+_WORTH_MOVING_BYTES = 10.8e12
 # Servers that are there and meet the targets as likely as not are tried before others are bought.
 _WORTH_TRYING = 0.5
 _SIZES = {
@@ -172,8 +174,9 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
 def verdict_text(result: SizingResult) -> str:
     """The answer in one or two sentences."""
     design, verdict = result.design, result.verdict
-    if result.request.team is not None:
-        text = f"{_of_team_text(result.request.team, design)} {_met_text(design, result.request.confidence)}"
+    if (team := result.request.team) is not None:
+        met = _met_text(design, result.request.confidence)
+        text = " ".join(filter(None, (_of_team_text(team, design), met, _lone_fabric_text(team, design))))
     elif verdict.single is None:
         text = _cluster_text(result)
     elif verdict.kind is VerdictKind.ONE_SERVER_TOO:
@@ -269,6 +272,19 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
     there = 24 * (design.n_gpus - sum(one.gpus * one.n_places for one in standing))
     used = f"{significant(hours)} of {grouped(there)} GPU hours ({words.percent(hours / there)})"
     return f"{text}; on a working day they take {used}."
+
+
+def _lone_fabric_text(team: Team, design: DesignAnswer) -> str:
+    """That nothing a team runs needs the compute fabric, which servers bring ports for; "" where something does."""
+    net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
+    spans = any(job.gpus > design.platform.gpus_per_server for job in team.job)
+    is_read_over_it = design.platform.attachment in ("fabric", "gateway", "spine")
+    if net is None or spans or is_read_over_it or any(one.servers_at_even_odds != 1 for one in design.workloads):
+        return ""
+    return (
+        f"No job of the team takes more than one server, and one is expected to meet each target: nothing here needs "
+        f"the {net.kind.name} between servers; leave it out unless larger jobs are to come."
+    )
 
 
 def _waits_text(team: Team) -> str:
@@ -417,7 +433,9 @@ def rented_run_text(result: SizingResult) -> str:
     hours = f"{significant(rental.gpu_hours)} GPU-hours of {rental.gpu}"
     expected = range_text(rental.currency, rental.expected, rental.expected)
     ends = "" if rental.low == rental.high else f" ({range_text(rental.currency, rental.low, rental.high)})"
-    text = f"Rented, one run ({hours}) costs {expected}{ends}"
+    moved = sum({answer.dataset.name: answer.dataset_bytes for answer in result.design.workloads}.values())
+    without = f", without moving and storing {si(moved, 'B')} of data" if moved >= _WORTH_MOVING_BYTES else ""
+    text = f"Rented, one run ({hours}) costs {expected}{ends}{without}"
     if cost is None or not isfinite(cost.high) or cost.low < rental.high:
         return f"{text}."
     runs = significant(cost.expected / rental.expected, 2)

@@ -58,6 +58,7 @@ CHOICES = (
     "platforms.storage",
     "platforms.forbidden_storage",
     "platforms.fabrics",
+    "platforms.storage_tier",
 )
 
 
@@ -90,7 +91,7 @@ class SimplestDesign:
     """The simplest design that is enough.
 
     ``unrestricted`` is a simpler one that only choices of the request exclude, or else what it would get without them
-    and in a room a little larger, where that is far cheaper; None where they exclude neither. ``excluding_choices`` are
+    and in a room a little larger, where that is cheaper; None where they exclude neither. ``excluding_choices`` are
     the keys of these choices and limits.
     """
 
@@ -101,7 +102,7 @@ class SimplestDesign:
 
     @property
     def is_simpler_without_choices(self) -> bool:
-        """Whether the unrestricted design is simpler; else it is far cheaper alone."""
+        """Whether the unrestricted design is simpler; else it is cheaper alone."""
         return self.unrestricted is not None and self.unrestricted.simplicity.is_below(self.allowed.simplicity)
 
     @property
@@ -135,7 +136,9 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
         wider = _in_a_larger_room(free)
     unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or not unrestricted.simplicity.is_below(allowed.simplicity):
-        unrestricted = None if wider == request else _far_cheaper(wider, design, catalog, calibration)
+        # Who asks for the capacity tier means to save: what costs no more without it is worth a word.
+        share = 1.0 if request.platforms.storage_tier == "capacity" else FAR_CHEAPER
+        unrestricted = None if wider == request else _cheaper(wider, share, design, catalog, calibration)
     excluding: tuple[str, ...] = ()
     if unrestricted is not None:
         choices = _excluding_choices(request.platforms, unrestricted.design.platform)
@@ -220,17 +223,17 @@ def _simplest(
     return RatedDesign(narrow, design, _simplicity(design, catalog))
 
 
-def _far_cheaper(
-    free: SizingRequest, described: DesignAnswer, catalog: Catalog, calibration: Calibration
+def _cheaper(
+    free: SizingRequest, share: float, described: DesignAnswer, catalog: Catalog, calibration: Calibration
 ) -> RatedDesign | None:
-    """What a request gets without its choices, where it is expected to cost :data:`FAR_CHEAPER` of the described."""
+    """What a request gets without its choices, where it is expected to cost less than a share of the described."""
     try:
         design = best_design(free, catalog, calibration).design
     except (InfeasibleError, RequestError):
         return None
     if design.cost is None or described.cost is None or not delivers_as_much(design, described):
         return None
-    if not design.cost.expected < FAR_CHEAPER * described.cost.expected:
+    if not design.cost.expected < share * described.cost.expected:
         return None
     return RatedDesign(narrowed_to(free, design.platform), design, _simplicity(design, catalog))
 
@@ -377,5 +380,6 @@ def _excluding_choices(asked: Platforms, platform: Platform) -> tuple[str, ...]:
         not asked.storage or platform.storage.id in asked.storage,
         platform.storage.id not in asked.forbidden_storage,
         not asked.fabrics or platform.fabric.id in asked.fabrics,
+        asked.storage_tier in (None, platform.storage.tier),
     )
     return tuple(name for name, is_allowed in zip(CHOICES, allowed, strict=True) if not is_allowed)

@@ -99,6 +99,7 @@ _CHOICES = {
     "platforms.storage": "the storage allowed",
     "platforms.forbidden_storage": "the storage excluded",
     "platforms.fabrics": "the fabrics allowed",
+    "platforms.storage_tier": "the storage tier",
     "limits.power_w": "the power allowed",
     "limits.rack_units": "the rack units allowed",
     "limits.racks": "the racks allowed",
@@ -167,7 +168,7 @@ def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
             else _CHOICES[key]
             for key in simplest.excluding_choices
         )
-        other, why = simplest.unrestricted.design, "simpler" if simplest.is_simpler_without_choices else "far cheaper"
+        other, why = simplest.unrestricted.design, "simpler" if simplest.is_simpler_without_choices else "cheaper"
         sentences.append(f"{design_text(other)} would be enough and {why}; excluded by the request ({choices}).")
     elif result.request.platforms != type(result.request.platforms)():
         sentences.append("Without the choices of the request, no design would be simpler or far cheaper either.")

@@ -383,18 +383,8 @@ _MLPERF = DesignRates(
     exchange_is_in_step=True,
     software=_mlperf_software,
 )
-_V100 = DesignRates(
-    "v100",
-    nearest_measurements,
-    _beyond_v100,
-    exchange_is_in_step=False,
-)
-_OWN = DesignRates(
-    "own",
-    nearest_trainings,
-    _beyond_own,
-    exchange_is_in_step=False,
-)
+_V100 = DesignRates("v100", nearest_measurements, _beyond_v100, exchange_is_in_step=False)
+_OWN = DesignRates("own", nearest_trainings, _beyond_own, exchange_is_in_step=False)
 
 
 def design_rates(work: ResolvedWorkload, gpu_id: str) -> DesignRates:

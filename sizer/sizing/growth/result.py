@@ -334,11 +334,7 @@ def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
         grown = work.dnn.model_dump(exclude_none=True)
         if work.dnn.embedding_parameters is not None:
             grown["embedding_parameters"] = work.dnn.embedding_parameters * factor
-        return {
-            **grown,
-            "forward_flop": work.dnn.forward_flop * factor,
-            "parameters": work.dnn.parameters * factor,
-        }
+        return {**grown, "forward_flop": work.dnn.forward_flop * factor, "parameters": work.dnn.parameters * factor}
     if work.dnn not in catalog.dnns:
         raise RequestError(f"request: dnn {work.dnn!r} of {work.name!r} is not in the catalogue")
     known = catalog.dnns[work.dnn]

@@ -303,11 +303,7 @@ class PartCounts:
     def certainly_broken(self) -> Ints:
         """(platforms, sizes) limits of room, budget and sale that servers and storage alone break."""
         limits = self.request.limits
-        pairs = (
-            (limits.rack_units, "units"),
-            (limits.power_w, "watts"),
-            (limits.racks, "racks"),
-        )
+        pairs = ((limits.rack_units, "units"), (limits.power_w, "watts"), (limits.racks, "racks"))
         broken = np.zeros((self.evaluated.space.n_platforms, len(self.evaluated.space.sizes)), dtype=np.int64)
         for limit, name in pairs:
             if limit is not None:

@@ -231,8 +231,8 @@ class ServingAnswer:
 
     @property
     def has_four_bits(self) -> bool:
-        """Whether weights have four bits, which may cost quality of the answers."""
-        return self.weights in FOUR_BITS
+        """Whether weights have four bits that the model was not published in, which may cost quality of the answers."""
+        return self.weights in FOUR_BITS and self.weights != self.work.shape.published_in
 
     @property
     def requests_per_s(self) -> Estimate:

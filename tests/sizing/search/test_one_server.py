@@ -54,24 +54,35 @@ def test_a_workstation_holds_one_to_three_cards(gpu: str):
 
 
 @pytest.mark.parametrize(
-    ("target", "servers", "is_offered"),
+    ("target", "named", "is_offered"),
     [
-        ({"users": 50}, [], True),
-        ({"users": 51}, [], False),
-        ({"active_users": 6}, [], False),  # a tenth of 60
-        ({"users": 2000}, ["thinkstation-p8"], True),
-        ({"concurrent_requests": 4}, [], True),
+        ({"users": 50}, {}, True),
+        ({"users": 51}, {}, False),
+        ({"active_users": 6}, {}, False),  # a tenth of 60
+        ({"users": 2000}, {"servers": ["thinkstation-p8"]}, True),
+        ({"users": 2000}, {"gpus": ["rtx-pro-6000-max-q-96gb"]}, True),  # in no other server
+        ({"concurrent_requests": 50}, {}, True),
+        ({"concurrent_requests": 51}, {}, False),
+        ({"requests_per_s": 50 * 12 / 3600}, {}, True),  # fifty people, twelve an hour each
+        ({"requests_per_s": 51 * 12 / 3600}, {}, False),
     ],
 )
 @pytest.mark.parametrize("limits", [{}, {"rack_units": 8}, {"rack_power_w": "5 kW"}])
 def test_a_machine_at_a_desk_serves_the_people_of_an_office(
-    target: Any, servers: list[str], is_offered: bool, limits: dict[str, Any]
+    target: Any, named: dict[str, list[str]], is_offered: bool, limits: dict[str, Any]
 ):
     """Named, or for few people who state no place in a rack."""
     work = {"task": "serving", "dnn": "qwen3-8b", "use": "chat", "target": target}
-    asked_for = SizingRequest.from_dict({"workload": [work], "platforms": {"servers": servers}, "limits": limits})
+    asked_for = SizingRequest.from_dict({"workload": [work], "platforms": named, "limits": limits})
     offered = {one.server.id for one in platforms(shipped_catalog(), asked_for)}
-    assert ("thinkstation-p8" in offered) is (is_offered and (not limits or bool(servers)))
+    assert ("thinkstation-p8" in offered) is (is_offered and (not limits or bool(named)))
+
+
+@pytest.mark.parametrize(("task", "is_apart"), [("validation-inference", True), ("training", False)])
+def test_servers_that_only_evaluate_share_no_work(task: str, is_apart: bool):
+    work = {"task": task, "dnn": "resnet50", "target": {"samples_per_s": 1e5}}
+    offered = platforms(shipped_catalog(), SizingRequest.from_dict({"workload": [work]}))
+    assert {one.has_replicas_apart for one in offered} == {is_apart}
 
 
 def test_more_budget_never_gives_a_smaller_chance():

@@ -35,13 +35,7 @@ from tests.factories.requests import recommender_request
 WORK = {
     "name": "tracks",
     "epochs": 100,
-    "dnn": {
-        "name": "tracks",
-        "forward_flop": 2.5e12,
-        "parameters": 186e6,
-        "input_bytes": 8.4e6,
-        "kind": "transformer",
-    },
+    "dnn": {"name": "tracks", "forward_flop": 2.5e12, "parameters": 186e6, "input_bytes": 8.4e6, "kind": "transformer"},
     "dataset": {"name": "sequences", "n_samples": 1.5e6, "sample_bytes": "10 MB", "format": "records"},
     "target": {"time_to_train_s": "7 d"},
 }
