@@ -311,10 +311,14 @@ def step_time(
     tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
     exposed_tensor = np.where(waits, 1.0 if is_through_host else 1 / _BUS_SHARE, by.tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
-    # Experts have a group of their own, of the tensor ranks, too.
-    near = way.expert <= machines.domain_gpus
-    expert = EXPERT_PASSES * sparse * state / way.tensor * one.active_experts * (way.expert - 1) / way.expert
-    expert = expert * np.where(near, exposed_expert / machines.domain_bytes_per_s, by.expert_far / beyond)
+    # Experts have a group of their own, of the tensor ranks, too. Over NICs a token goes once to each domain that has
+    # some of its experts, and from there over NVLink. A recomputed layer sends its tokens there and back once more.
+    repeats = 1 + way.recompute / 3 * (way.recompute >= RECOMPUTE["full"])
+    domains = np.maximum(1.0, way.expert / machines.domain_gpus)
+    met = domains * (1 - (1 - 1 / domains) ** one.active_experts) * (domains - 1) / domains
+    within = np.minimum(way.expert, machines.domain_gpus)
+    expert = one.active_experts * (within - 1) / within * exposed_expert / machines.domain_bytes_per_s
+    expert = (expert + met * by.expert_far / beyond) * EXPERT_PASSES * repeats * sparse * state / way.tensor
     near = way.context * way.tensor <= machines.domain_gpus
     keys = 6 * layers * tokens * one.kv_heads * one.head_size / way.tensor * ELEMENT_BYTES * (way.context - 1)
     context = keys * np.where(near, exposed_context / machines.domain_bytes_per_s, by.context / beyond)
