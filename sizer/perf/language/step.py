@@ -333,7 +333,9 @@ def step_time(
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
     near = data * way.tensor <= machines.domain_gpus
-    pace = np.where(near, machines.domain_bytes_per_s, beyond)
+    # The replicas inside a domain use the NICs of all of them.
+    together = np.clip(machines.domain_gpus / way.tensor, 1.0, data) * beyond
+    pace = np.where(near, machines.domain_bytes_per_s, np.minimum(machines.domain_bytes_per_s, together))
     exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained
     exchanged = exchanged * (data - 1) / data / pace * by.data
     gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
