@@ -332,13 +332,11 @@ def step_time(
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
-    near = data * way.tensor <= machines.domain_gpus
-    # The replicas inside a domain use the NICs of all of them.
-    together = np.clip(machines.domain_gpus / way.tensor, 1.0, data) * beyond
-    pace = np.where(near, machines.domain_bytes_per_s, np.minimum(machines.domain_bytes_per_s, together))
-    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained
-    exchanged = exchanged * (data - 1) / data / pace * by.data
-    gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
+    # A gather passes the NVLinks of a domain, and between domains the NICs of all replicas in it share it.
+    inside = np.clip(machines.domain_gpus / way.tensor, 1.0, data)
+    passing = ((inside - 1) / machines.domain_bytes_per_s + (1 - inside / data) / beyond) / inside
+    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained * passing * by.data
+    gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * passing * by.full_shard
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)
     updated = held * trained / np.where(way.is_lora, 1.0, data)
