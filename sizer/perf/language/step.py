@@ -211,6 +211,7 @@ class Efficiencies:
     routing_bytes: float = 60.0  # for each sparse layer, token, chosen expert and element: sorting tokens and back
     launch_s: float = 1e-4  # of one layer and micro batch, forward and backward
     routing_s: float = 3e-4  # of one sparse layer and micro batch beyond that
+    expert_s: float = 1e-4  # the same of each expert that a GPU holds: its products are launched one by one
     fixed_s: float = 0.02  # of a step
     bubble: float = 1.0
     straggler: float = 0.01  # loss for each doubling of the domains
@@ -299,7 +300,8 @@ def step_time(
     elementwise = elementwise + moved / machines.memory_bytes_per_s
     scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
     attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
-    launch, routing = by.launch_s * layers * less, by.routing_s * sparse * less
+    launch = (by.launch_s * layers + by.expert_s * sparse * one.experts / way.expert) * less
+    routing = by.routing_s * sparse * less
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
