@@ -296,12 +296,14 @@ def step_time(
     moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * repeated * (1 + 0.3 * way.recompute)
     elementwise = moved / machines.memory_bytes_per_s
     sparse = np.where(one.is_mixture, layers * (one.layers - one.dense_layers) / one.layers, 0.0)
-    moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor
+    # A layer that is computed again launches, sorts and sends its tokens once more.
+    repeats = 1 + way.recompute / 3 * (way.recompute >= RECOMPUTE["full"])
+    moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor * repeats
     elementwise = elementwise + moved / machines.memory_bytes_per_s
     scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
     attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
-    launch = (by.launch_s * layers + by.expert_s * sparse * one.experts / way.expert) * less
-    routing = by.routing_s * sparse * less
+    launch = (by.launch_s * layers + by.expert_s * sparse * one.experts / way.expert) * less * repeats
+    routing = by.routing_s * sparse * less * repeats
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
@@ -314,8 +316,7 @@ def step_time(
     exposed_tensor = np.where(waits, 1.0 if is_through_host else 1 / _BUS_SHARE, by.tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
     # Experts have a group of their own, of the tensor ranks, too. Over NICs a token goes once to each domain that has
-    # some of its experts, and from there over NVLink. A recomputed layer sends its tokens there and back once more.
-    repeats = 1 + way.recompute / 3 * (way.recompute >= RECOMPUTE["full"])
+    # some of its experts, and from there over NVLink.
     domains = np.maximum(1.0, way.expert / machines.domain_gpus)
     met = domains * (1 - (1 - 1 / domains) ** one.active_experts) * (domains - 1) / domains
     within = np.minimum(way.expert, machines.domain_gpus)
