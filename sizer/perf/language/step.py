@@ -335,7 +335,7 @@ def step_time(
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
-    # A gather passes the NVLinks of a domain, and between domains the NICs of all replicas in it share it.
+    # A gather passes the NVLinks of a domain; between domains the NICs of all replicas inside one share it.
     inside = np.clip(machines.domain_gpus / way.tensor, 1.0, data)
     passing = ((inside - 1) / machines.domain_bytes_per_s + (1 - inside / data) / beyond) / inside
     exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained * passing * by.data
