@@ -68,9 +68,9 @@ def test_a_full_leaf_of_a_tree_takes_none():
 @pytest.mark.parametrize(
     ("name", "ports_each", "servers"),
     [
-        # 110 DGX H100 with two storage ports each are 220 on eight leaves of 28 ports down: (224 - 220) / 2.
+        # 105 DGX H100 with two storage ports each are 210 on eight leaves of 27 ports down: (216 - 210) / 2.
         # The two leaves of the storage have free ports too, which no server takes.
-        ("llama-70b-dgx-h100", 2, 2),
+        ("llama-70b-dgx-h100", 2, 3),
         # 8 NVL72 of 18 trays with two ports each are 288 on eight leaves of 36: full, whatever the storage leaves have.
         ("llama-405b-gb200-nvl72", 36, 0),
     ],

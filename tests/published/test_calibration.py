@@ -117,13 +117,10 @@ def test_software_generation_matters(catalog, calibration):
 
 # What falls short of what is asked, and by how much at most.
 FALLS_SHORT = {
-    # A source held out: 10.3 % instead of 8 with a known stack, because BLOOM's runs (94, of them 18 on V100) count as
-    # known since one other source ran Megatron-DeepSpeed. With an unknown stack all of 259 are inside instead of 96 %,
-    # of which 194 are of one source.
-    "language-held-out-source-median": 0.1035,
-    "language-unknown-stack-coverage": 1.0,
-    # MLPerf v5.1 held out: times 8.6 % off instead of 8.
-    "language-newest-round-times": 0.087,
+    # With an unknown stack 256 of 259 are inside, 98.8 instead of 96 %, of which 194 are of one source.
+    "language-unknown-stack-coverage": 0.99,
+    # MLPerf v5.1 held out: times 8.5 % off instead of 8.
+    "language-newest-round-times": 0.086,
     # Two of 1,045 runs whose layout is printed took less memory than the model says by 9 and 14 %.
     # With a series left out, fitted until it settles: 6.13 % instead of 6.1.
     "held-out-series-median": 0.0615,

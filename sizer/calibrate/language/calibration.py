@@ -52,8 +52,9 @@ StepInputs = tuple[Shapes, Layouts, Machines]
 # Scatter of one run about the model, within which the loss is quadratic.
 SCATTER = 0.04
 # Scatter of the logarithm of a run about its prediction, beyond what the effects know: about 3 % between repeats half a
-# year apart, more where routing, adapters or a guessed layout come in. Runs left out of the fit give these.
-_ROW_SD, _MIXTURE, _LORA = 0.06, 0.10, 0.10
+# year apart, more where adapters or a guessed layout come in. Runs left out of the fit give these. What is particular
+# to a mixture is an effect that its runs share.
+_ROW_SD, _LORA = 0.06, 0.10
 # The same of a run of which something is guessed: runs that are not fitted, because that is missing, give the larger.
 # The number format, blanked in the 932 fitted rows: errors with 0.19 have 90 % inside. A contradictory layout says less
 # than none.
@@ -93,14 +94,13 @@ def scatter(cases: Sequence[LanguageCase]) -> Floats:
     """Standard deviation of the logarithm of a run about its prediction, beyond that of every run, shape (cases,)."""
     parts = [
         (
-            _MIXTURE * bool(case.levels.mixture),
             _LORA * bool(case.levels.lora),
             max((_GUESSED.get(part, _GUESSED_OTHERWISE) for part in case.guessed), default=0.0),
             _NEITHER * _LAYOUT_AND_BATCH.issubset(case.guessed),
         )
         for case in cases
     ]
-    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 4) ** 2).sum(axis=1)))
+    return np.asarray(np.sqrt((np.array(parts).reshape(-1, 3) ** 2).sum(axis=1)))
 
 
 STEPS = engine.RateModel(

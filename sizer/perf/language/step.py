@@ -211,6 +211,7 @@ class Efficiencies:
     routing_bytes: float = 60.0  # for each sparse layer, token, chosen expert and element: sorting tokens and back
     launch_s: float = 1e-4  # of one layer and micro batch, forward and backward
     routing_s: float = 3e-4  # of one sparse layer and micro batch beyond that
+    expert_s: float = 1e-4  # the same of each expert that a GPU holds: its products are launched one by one
     fixed_s: float = 0.02  # of a step
     bubble: float = 1.0
     straggler: float = 0.01  # loss for each doubling of the domains
@@ -295,11 +296,14 @@ def step_time(
     moved = by.elementwise_bytes * one.hidden * layers * tokens / way.tensor * repeated * (1 + 0.3 * way.recompute)
     elementwise = moved / machines.memory_bytes_per_s
     sparse = np.where(one.is_mixture, layers * (one.layers - one.dense_layers) / one.layers, 0.0)
-    moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor
+    # A layer that is computed again launches, sorts and sends its tokens once more.
+    repeats = 1 + way.recompute / 3 * (way.recompute >= RECOMPUTE["full"])
+    moved = by.routing_bytes * one.hidden * sparse * tokens * one.active_experts / way.tensor * repeats
     elementwise = elementwise + moved / machines.memory_bytes_per_s
     scores = _SCORE_BYTES * way.is_unfused * one.heads / way.tensor * tokens * way.sequence * layers
     attention = attention + scores * (1 + way.recompute / 3) / machines.memory_bytes_per_s
-    launch, routing = by.launch_s * layers * less, by.routing_s * sparse * less
+    launch = (by.launch_s * layers + by.expert_s * sparse * one.experts / way.expert) * less * repeats
+    routing = by.routing_s * sparse * less * repeats
 
     state = tokens * one.hidden * ELEMENT_BYTES
     near = way.tensor <= machines.domain_gpus
@@ -311,10 +315,13 @@ def step_time(
     tensor = (TENSOR_PASSES + recomputed) * layers * state * (way.tensor - 1) / way.tensor
     exposed_tensor = np.where(waits, 1.0 if is_through_host else 1 / _BUS_SHARE, by.tensor)
     tensor = tensor * np.where(near, exposed_tensor / machines.domain_bytes_per_s, by.tensor_far / beyond)
-    # Experts have a group of their own, of the tensor ranks, too.
-    near = way.expert <= machines.domain_gpus
-    expert = EXPERT_PASSES * sparse * state / way.tensor * one.active_experts * (way.expert - 1) / way.expert
-    expert = expert * np.where(near, exposed_expert / machines.domain_bytes_per_s, by.expert_far / beyond)
+    # Experts have a group of their own, of the tensor ranks, too. Over NICs a token goes once to each domain that has
+    # some of its experts, and from there over NVLink.
+    domains = np.maximum(1.0, way.expert / machines.domain_gpus)
+    met = domains * (1 - (1 - 1 / domains) ** one.active_experts) * (domains - 1) / domains
+    within = np.minimum(way.expert, machines.domain_gpus)
+    expert = one.active_experts * (within - 1) / within * exposed_expert / machines.domain_bytes_per_s
+    expert = (expert + met * by.expert_far / beyond) * EXPERT_PASSES * repeats * sparse * state / way.tensor
     near = way.context * way.tensor <= machines.domain_gpus
     keys = 6 * layers * tokens * one.kv_heads * one.head_size / way.tensor * ELEMENT_BYTES * (way.context - 1)
     context = keys * np.where(near, exposed_context / machines.domain_bytes_per_s, by.context / beyond)
@@ -328,11 +335,11 @@ def step_time(
     # Tensor parallelism divides the dense layers and the vocabulary; experts are divided over their own group.
     dense_held = one.dense_parameters_used * share + one.vocabulary * one.hidden / way.tensor
     held = dense_held + one.expert_parameters / (way.pipeline * way.expert)
-    near = data * way.tensor <= machines.domain_gpus
-    pace = np.where(near, machines.domain_bytes_per_s, beyond)
-    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained
-    exchanged = exchanged * (data - 1) / data / pace * by.data
-    gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * (data - 1) / data / pace * by.full_shard
+    # A gather passes the NVLinks of a domain; between domains the NICs of all replicas inside one share it.
+    inside = np.clip(machines.domain_gpus / way.tensor, 1.0, data)
+    passing = ((inside - 1) / machines.domain_bytes_per_s + (1 - inside / data) / beyond) / inside
+    exchanged = (OPTIMIZER_EXCHANGE_BYTES - 2 * way.is_reduced_narrow) * held * trained * passing * by.data
+    gathered = FULL_SHARD_BYTES * held * np.where(way.is_lora, 0.67, 1.0) * passing * by.full_shard
     waiting = (busy**q + gathered**q) ** (1 / q) - busy
     exposed = np.where(way.is_fully_sharded, many * waiting, exchanged)
     updated = held * trained / np.where(way.is_lora, 1.0, data)

@@ -49,8 +49,8 @@ def test_experts_are_divided_over_servers_and_61_layers_over_stages_as_in_publis
     best = search(asked, 1).answers[0]
     assert float(ran.tokens_per_s.low) < 1297 * 1024 < float(ran.tokens_per_s.high)
     assert not best.is_fully_sharded
-    assert best.expert >= 8
-    assert best.tokens_per_s.value <= 1.25 * ran.tokens_per_s.value
+    assert best.expert > 8
+    assert best.tokens_per_s.value <= 1.15 * ran.tokens_per_s.value
 
 
 def test_answers_divide_fit_and_come_fastest_first():

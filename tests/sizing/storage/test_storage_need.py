@@ -163,8 +163,8 @@ def test_storage_that_is_no_longer_sold_is_planned_where_it_is_named_alone(named
     [
         # 8 NVL72 of 18 trays with two ports of 400 Gbit/s, on QM9700; the storage has ports of 200 Gbit/s.
         ("llama-405b-gb200-nvl72", 288, 50e9),
-        # 110 DGX H100 with two.
-        ("llama-70b-dgx-h100", 220, 50e9),
+        # 105 DGX H100 with two.
+        ("llama-70b-dgx-h100", 210, 50e9),
         # 4 servers with two ports of 400 Gbit/s, on SN4600, whose ports run 200 Gbit/s at most.
         ("llama-8b-continued-mi300x", 8, 25e9),
     ],
