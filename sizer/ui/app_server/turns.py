@@ -46,6 +46,8 @@ _runs: dict[int, float] = {}
 # Of sessions that rest: when the last run ended, and what the session had used.
 _resting: dict[str, tuple[float, float]] = {}
 _lock = threading.Lock()
+# Set once sessions of several windows have run within the time that a session is remembered.
+several_windows = threading.Event()
 
 
 class _Look(threading.local):
@@ -85,6 +87,8 @@ def run_of_the_script() -> Iterator[None]:
         ended_s, before_s = _resting.pop(session, opening)
         before_s *= _LEFT_AFTER_A_SECOND ** (now - ended_s)
         _runs[thread] = began_s - max(0.0, before_s - _FORGIVEN_S)
+        if len(_runs) + len(_resting) > 1:
+            several_windows.set()
     try:
         _look_around()
         with _looking_at_each_element(thread):
