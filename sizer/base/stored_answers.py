@@ -1,9 +1,13 @@
 """Answers by keys that are much smaller than what they are worked out from, and values found when first read."""
 
+import hashlib
+import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from dataclasses import fields
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 
@@ -46,13 +50,45 @@ def stores_by_catalog(most: int) -> Callable[..., StoredAnswers[Any]]:
     return store
 
 
+# Digest of the pickle -> the object of this process.
+_interned: WeakValueDictionary[bytes, Any] = WeakValueDictionary()
+
+
+class Interned:
+    """Base of large immutable dataclasses by which answers are stored.
+
+    Another process gets one object of each, however often it is sent, and gives that back, so that its stored answers
+    and those of this process are used again.
+    """
+
+    def __reduce__(self) -> tuple[Callable[[bytes, bytes], Any], tuple[bytes, bytes]]:
+        return _of_this_process, self._packed
+
+    @cached_property
+    def _packed(self) -> tuple[bytes, bytes]:
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.init}  # type: ignore[arg-type]
+        content = pickle.dumps((type(self), values))
+        digest = hashlib.sha256(content).digest()
+        _interned[digest] = self
+        return digest, content
+
+
+def _of_this_process(digest: bytes, content: bytes) -> Any:
+    known = _interned.get(digest)
+    if known is None:
+        kind, values = pickle.loads(content)
+        known = _interned[digest] = kind(**values)
+        known.__dict__["_packed"] = digest, content
+    return known
+
+
 V = TypeVar("V")
 
 
 class Deferred(Generic[V]):
     """A value and how it is found; two of them are equal where their values are.
 
-    ``find``: a pure function without arguments; it is called once.
+    ``find``: a pure function without arguments; it is called once. A partial one is of a function of a module.
     """
 
     def __init__(self, find: Callable[[], V]) -> None:
@@ -73,9 +109,10 @@ class Deferred(Generic[V]):
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __reduce__(self) -> tuple[Callable[[V], "Deferred[V]"], tuple[V]]:
-        # Another process gets the value, not what it is found from.
-        return _known, (self.value,)
+    def __reduce__(self) -> tuple[Callable[[Any], "Deferred[V]"], tuple[Any]]:
+        # Another process finds it when it is read there; where only this one can, it gets the value.
+        find = self._find
+        return (Deferred, (find,)) if isinstance(find, partial) else (_known, (self.value,))
 
 
 def _known(value: V) -> Deferred[V]:

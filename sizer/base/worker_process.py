@@ -36,7 +36,7 @@ _MOST_ATTEMPTS = 20
 # Workers of a pool load one library: each stays small, and a chart does not wait for the pages of another document.
 PAGES, CHARTS, REQUESTS = "pages", "charts", "requests"
 # Requests are sized in the time that the pages of a server leave: their workers have a lower priority.
-_NICENESS = {REQUESTS: 10}
+_NICENESS = {REQUESTS: 5}
 _SERVE = "from sizer.base.worker_process import serve; serve({})"
 MEMORY_BYTES = 2 * GIB  # of an answer within a budget
 # How often a thread that waits for a worker looks around.

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
+from sizer.base.stored_answers import Interned
 from sizer.calibrate.cases import (
     CATALOGUE_DERIVES_FROM,
     HOST_LINK_RATE,
@@ -124,7 +125,7 @@ _NO_CACHE = (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Interned):
     """Fitted values, their covariance and the digest of the observations that they came from."""
 
     digest: str

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.base.stored_answers import Interned
 from sizer.catalog import schema
 from sizer.catalog.items import ANY_VENDOR, Item
 from sizer.catalog.links import GpuLink, LinkType, PowerInlet
@@ -127,7 +128,7 @@ def _statements_in(value: Any, path: str) -> Iterator[Statement]:
 
 
 @dataclass(frozen=True, eq=False)
-class Catalog:
+class Catalog(Interned):
     """Everything that the files of ``catalog/`` say. Two catalogues say the same when their digests are equal.
 
     ``cables``, ``racks``, ``pdus``, ``cooling``, ``accessories``, ``software``, ``support``, ``dnns``, ``datasets``,

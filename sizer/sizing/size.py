@@ -299,7 +299,7 @@ def _newer_design(
     if can_be_bought(design, catalog, request.date) and float(design.quantities.power_max_w[0]) <= IMPLAUSIBLE_W:
         return None
 
-    return Deferred(lambda: sold_today(request, design, catalog, calibration))
+    return Deferred(partial(sold_today, request, design, catalog, calibration))
 
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:

@@ -17,6 +17,7 @@ import streamlit as st
 
 from sizer.base.errors import InfeasibleError, RequestError, SizerError, reported
 from sizer.base.resources import data_dir
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital
 from sizer.sizing.customer_copy import customer_copy
@@ -108,7 +109,9 @@ def _computed(key: tuple[Hashable, ...], _compute: Callable[[], Any]) -> Any:  #
 def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
-        return SizingOutcome(turns.in_turn(size, request, _parts, is_long=is_long(request, _parts)))
+        return SizingOutcome(
+            turns.in_turn(size, request, _parts, stored_calibration(), is_long=is_long(request, _parts))
+        )
     except InfeasibleError as error:
         return SizingOutcome(None, infeasible=str(error))
     except SizerError as error:

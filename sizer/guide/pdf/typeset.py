@@ -310,10 +310,10 @@ def _pdf(page: str, **options: object) -> bytes:
         too_long = _too_long(document, page)
         mended(document, pdf)
 
-    closer = page
-    for start in (_ONE_PAGE, _COVER):
-        closer = closer.replace(start, f"{start} closer", 1)
-    for text in dict.fromkeys((page, closer)):
+    for classes in ("", " closer", " closer least"):
+        text = re.sub(f"{_ONE_PAGE}|{_COVER}", rf"\g<0>{classes}", page, count=2)
+        if text == page and classes:
+            break
         with contextlib.suppress(FatalURLFetchingError), _rare_collections():
             pdf = Page(text, fetcher).write_pdf(finisher=finished, **{"pdf_variant": "pdf/ua-1", **options})
             if not fetcher.refused and not too_long:

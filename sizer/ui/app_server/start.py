@@ -8,14 +8,17 @@ import sys
 import tomllib
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from sizer.base.errors import OutputError
+from sizer.base.errors import OutputError, SizerError
 from sizer.base.resources import resource_path
+from sizer.base.worker_process import MOST_WORKERS, within_budget
 from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
 from sizer.ui.app_server.gate import Gate
 from sizer.ui.app_server.settings import Serving
 
@@ -25,6 +28,13 @@ _HEALTH_SECONDS = 5
 _COLLECTIONS = (2_000, 10, 10)
 # How long a thread waits for another to leave the interpreter: each message of a page waits so long for a calculation.
 _SWITCH_S = 0.001
+# What worker processes size before anybody waits for them: their first answers take five times as long as later ones.
+_USUAL_NEEDS = (
+    "Train ResNet-50 on 20 TB of images of 110 kB at 40,000 images/s",
+    "Pre-train Llama 3 8B on 300 billion tokens within 30 days",
+    "Fine-tune Llama 3 70B with LoRA on 500 million tokens within 12 hours",
+    "Serve Llama 3.3 70B to 300 users for chat",
+)
 
 
 def run(serving: Serving, catalog_dir: Path | None = None) -> None:
@@ -72,6 +82,7 @@ def _import_pages() -> None:
     import_module("sizer.ui.main")
     from altair.utils.schemapi import disable_debug_mode
 
+    from sizer.ui.app_server import turns
     from sizer.ui.session_catalog import catalog
 
     disable_debug_mode()  # checking every part of a chart takes half of its time; the tests do that
@@ -80,6 +91,22 @@ def _import_pages() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECTIONS)
+    # Who works alone is answered by this process.
+    turns.several_windows.wait()
+    for _ in range(MOST_WORKERS):
+        Thread(target=_prepare_worker, args=(catalog(),), daemon=True).start()
+
+
+def _prepare_worker(parts: Catalog) -> None:
+    from sizer.calibrate.calibration import stored_calibration
+    from sizer.sizing.size import size
+    from sizer.workload.need import read_words
+    from sizer.workload.request import SizingRequest
+
+    for need in _USUAL_NEEDS:
+        request = SizingRequest.from_dict(read_words(need, parts).request, "a usual need")
+        with suppress(SizerError):
+            within_budget(size, request, parts, stored_calibration())
 
 
 def check_health(serving: Serving) -> str:

@@ -37,22 +37,24 @@ _WAIT_S = 0.01
 # Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits. On a
 # machine at work a run that could go on is left without a processor for a tenth of a second.
 _LITTLE_S, _STILL_S = 0.002, 0.2
-# Time of the processor after which a calculation leaves the process of the pages: where others wait, and in any case,
-# which is twice what the first of the usual searches takes, as it begins anew.
-LEAVES_S, LONGEST_S = 0.25, 6.0
+# A calculation leaves the process of the pages, and begins anew, when it has waited so long for others in all, and when
+# it has used the processor for twice what the first of the usual searches takes.
+_PATIENCE_S, LONGEST_S = 0.25, 6.0
 
 # Of each run of the script its thread, and what the clock of the thread showed when its session had used nothing.
 _runs: dict[int, float] = {}
 # Of sessions that rest: when the last run ended, and what the session had used.
 _resting: dict[str, tuple[float, float]] = {}
 _lock = threading.Lock()
+# Set once sessions of several windows have run within the time that a session is remembered.
+several_windows = threading.Event()
 
 
 class _Look(threading.local):
     next_s = 0.0
     session = ""  # for which a thread without a session works
     still_s = math.nan  # what the runs had used that were found waiting for something else
-    leaves_s = math.inf  # on the clock of the thread
+    patience_s = math.inf  # for which the calculation still waits in this process
 
 
 class WindowClosedError(Exception):
@@ -85,6 +87,8 @@ def run_of_the_script() -> Iterator[None]:
         ended_s, before_s = _resting.pop(session, opening)
         before_s *= _LEFT_AFTER_A_SECOND ** (now - ended_s)
         _runs[thread] = began_s - max(0.0, before_s - _FORGIVEN_S)
+        if len(_runs) + len(_resting) > 1:
+            several_windows.set()
     try:
         _look_around()
         with _looking_at_each_element(thread):
@@ -120,19 +124,20 @@ def _looking_at_each_element(thread: int) -> Iterator[None]:
 
 
 def in_turn(calculate: Callable[..., T], *arguments: object, is_long: bool = False) -> T:
-    """What a function of a module returns: called here, or in a worker process where it takes long.
+    """What a function of a module returns: called here where nobody else is at work, else in a worker process.
 
-    ``is_long``: whether it surely does; of others that shows, and they begin anew. Raises BudgetError if it takes more
-    time or memory than an answer may.
+    ``is_long``: whether it surely takes long; of others that shows, and they begin anew. Raises BudgetError if it takes
+    more time or memory than an answer may.
     """
-    _look.leaves_s = time.thread_time() + LEAVES_S
-    try:
-        with processor_time(0.0 if is_long else LONGEST_S):
-            return calculate(*arguments)
-    except BudgetError:
-        pass
-    finally:
-        _look.leaves_s = math.inf
+    if not is_long and len(_runs) <= 1:
+        _look.patience_s = _PATIENCE_S
+        try:
+            with processor_time(LONGEST_S):
+                return calculate(*arguments)
+        except BudgetError:
+            pass
+        finally:
+            _look.patience_s = math.inf
     answer: T = within_budget(calculate, *arguments)
     return answer
 
@@ -180,11 +185,12 @@ def _wait_for_shorter_runs() -> None:
         elif now > moved_s + _STILL_S or not math.isnan(_look.still_s):
             _look.still_s = ahead_s
             return
-        if time.thread_time() > _look.leaves_s:
+        if now > begun_s + _look.patience_s:
             raise BudgetError
         time.sleep(_WAIT_S)
         _stop_if_over()
     _look.still_s = math.nan
+    _look.patience_s -= time.monotonic() - begun_s
 
 
 def _used_ahead_s() -> float | None:
