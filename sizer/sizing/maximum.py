@@ -202,6 +202,8 @@ def budget_error_text(counts: PartCounts, calibration: Calibration) -> str:
     if not rows.size:  # one server with a number of cards of its own, which the search of the target leaves out
         every = with_tiers(platforms(counts.catalog, request, alone=True), evaluated.works, request, counts.catalog)
         options = [one for one in every if one.server.id == point.server]
+        if not options:  # a machine at a desk, which so many people do not use
+            return ""
         space = design_space(len(options), 1, point.n_servers)
         evaluated = evaluate_space(request, evaluated.works, options, space, counts.catalog, calibration)
         rows = rows_of(evaluated, point)

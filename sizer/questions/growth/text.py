@@ -191,9 +191,9 @@ def _compared_cost(recommended: PurchaseSequence, sequence: PurchaseSequence) ->
     if sequence is recommended or ends is None or plan is None or not sequence.cost.n_open:
         return _cost_text(sequence)
     more = ends.expected - plan.expected
-    return (
-        f"{range_text('', abs(more), abs(more))} {'more' if more > 0 else 'less'} expected" if more else "as the plan"
-    )
+    if abs(more) < 1:  # sums of the same amounts in another order
+        return "as the plan"
+    return f"{range_text('', abs(more), abs(more))} {'more' if more > 0 else 'less'} expected"
 
 
 def _bought(purchase: Purchase, catalog: Catalog) -> str:

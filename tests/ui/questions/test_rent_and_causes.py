@@ -78,7 +78,7 @@ def test_to_a_customer_renting_is_set_beside_what_the_customer_pays() -> None:
     text = page_text(app) + said(app)
     # 1.3 times the purchase of USD 0.32 to 1.3 million, with upkeep of three years, and 23,569 of electricity are
     # 0.44 to 1.7 million; the DGX-1 of 149,000 USD costs 7.43 % less, the others as the market says.
-    assert "cost USD 0.43 to 1.6 million: rent" in text.replace("\u202f", " ")
+    assert "buying costs USD 0.43 to 1.6 million: rent" in text.replace("\u202f", " ")
     assert "7.43" not in text
     assert "compare-causes" not in [one.proto.id for one in to_page(app, "compare").expander]
 
