@@ -112,11 +112,11 @@ def _fields(bill: Bill, documents: Container[str]) -> list[Field[BillLine]]:
     is_cut, decimals = is_priced and bill.has_discount, _decimals(bill)
     unit = f"Unit {'' if bill.is_customer_copy else 'list '}price, {bill.currency}"
     price = f"{'Net price' if is_cut else 'Price'}, {bill.currency}"
-    described = (26 if is_cut else 37) if is_priced else 50
+    described = (24 if is_cut else 35) if is_priced else 48
     fields: list[tuple[bool, Field[BillLine]]] = [
         (True, Field("Line", lambda line: line.line, width=6)),
         (True, Field("Description", lambda line: _description(line, documents), width=described)),
-        (True, Field("Part number", part_number, width=20)),
+        (True, Field("Part number", part_number, width=22)),
         (True, Field("Qty", _quantity, "right", 10)),
         (is_priced, Field(unit, lambda line: price_texts(line, decimals)[0], "right", 13)),
         (is_cut, Field("Discount", lambda line: price_texts(line)[1], "right", 10)),

@@ -210,7 +210,7 @@ def underfilled(guide: Guide) -> Iterator[str]:
     """Body pages under 60 % full; the last page of a chapter may be."""
     first = next((page.number for page in guide.pages if page.first_tag == "h1"), 0)
     for page, after in zip(guide.pages, guide.pages[1:], strict=False):
-        if page.number >= first and after.first_tag != "h1" and page.reach < LEAST_REACH:
+        if page.number >= first and after.first_tag != "h1" and round(page.reach, 2) < LEAST_REACH:
             yield told(page, f"its content ends at {page.reach:.0%} of its height")
 
 
