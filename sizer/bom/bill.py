@@ -375,7 +375,7 @@ def allotted(amounts: Sequence[int], quantities: Sequence[int], total: int) -> l
 def _amounts(bill: Bill) -> list[Decimal | None]:
     """What is paid for every line; None where it is to be quoted."""
     found = [line.extended_net for line in bill.lines]
-    bought = {place: amount for place, amount in enumerate(found) if amount is not None and bill.lines[place].is_bought}
+    bought = {index: amount for index, amount in enumerate(found) if amount is not None and bill.lines[index].is_bought}
     quantities = [bill.lines[place].quantity for place in bought]
     shares = allotted([_cents(amount) for amount in bought.values()], quantities, _cents(bill.total))
     for place, share in zip(bought, shares, strict=True):

@@ -190,13 +190,13 @@ def unusual_prices(
     market = unit_prices(
         catalog, book, bill.currency, [0.0, 1.0], sorted({catalog.category_of(line.item) for line in lines})
     )
-    found = []
+    prices = []
     for line in lines:
         if not market.is_percentage(line.item) and line.term_months is None:
             low, high = market.of(line.item, platform).tolist()
             if not low / _UNUSUAL_RATIO <= float(line.unit_price or 0) <= high * _UNUSUAL_RATIO:
-                found.append((line, low, high))
-    return found
+                prices.append((line, low, high))
+    return prices
 
 
 def heights_of(confidence: float) -> list[float]:

@@ -442,7 +442,7 @@ class Draws:
             variance, directions = np.linalg.eigh(covariance)
             root = directions * np.sqrt(np.maximum(variance, 0.0))
         normal = self.generator_of("parameters").standard_normal((self.n, len(names)))
-        return {name: place for place, name in enumerate(names)}, root @ normal.T
+        return {name: index for index, name in enumerate(names)}, root @ normal.T
 
     def moved(self, name: str) -> Floats:
         """(n,) how far the draws move a parameter from its value."""

@@ -127,8 +127,8 @@ class Design:
         self.shape = (len(effects), n_terms)
         known = [
             (row, term, index[name], coefficient)
-            for row, found in enumerate(effects)
-            for term, name, coefficient in found
+            for row, effect in enumerate(effects)
+            for term, name, coefficient in effect
             if name in index
         ]
         columns = np.array(known, dtype=float).reshape(-1, 4).T
@@ -164,7 +164,7 @@ class Fit:
     @cached_property
     def index(self) -> dict[str, int]:
         """Place of each effect."""
-        return {name: place for place, name in enumerate(self.names)}
+        return {name: index for index, name in enumerate(self.names)}
 
     @cached_property
     def _factors(self) -> SuperLU:
@@ -343,9 +343,9 @@ class Problem:
         self.prior_of = prior_of
         priors = [prior_of(name) for name in self.names]
         own = means or {}
-        self.mean = np.array([own.get(name, one.mean) for name, one in zip(self.names, priors, strict=True)])
+        self.mean = np.array([own.get(name, prior.mean) for name, prior in zip(self.names, priors, strict=True)])
         self.sd = np.array([prior.sd for prior in priors])
-        index = {name: place for place, name in enumerate(self.names)}
+        index = {name: number for number, name in enumerate(self.names)}
         self._parts = [(block.law, Design(block.effects, block.n_terms, index)) for block in blocks]
         self.measured = np.concatenate([block.measured for block in blocks])
         self.sigma = np.concatenate([np.broadcast_to(block.sigma, len(block.effects)) for block in blocks])
@@ -364,9 +364,9 @@ class Problem:
 
     def with_rows(self, measured: Floats, sigma: Floats) -> "Problem":
         """The same rows as if they had been measured so, with such a scatter."""
-        found = copy.copy(self)
-        found.measured, found.sigma = measured, sigma
-        return found
+        rows = copy.copy(self)
+        rows.measured, rows.sigma = measured, sigma
+        return rows
 
     def fit(self, start: Floats | None = None) -> Fit:
         """Most probable effects of all rows.

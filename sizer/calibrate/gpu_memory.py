@@ -55,7 +55,7 @@ class MemoryFit:
     @cached_property
     def index(self) -> dict[str, int]:
         """Place of every effect by its name."""
-        return {name: place for place, name in enumerate(self.names)}
+        return {name: index for index, name in enumerate(self.names)}
 
     @property
     def fixed_bytes(self) -> float:
@@ -290,7 +290,7 @@ class _Problem:
         dnns = sorted({row.dnn for row in rows})
         stated = priors("memory")
         names = (*stated, *(f"family:{name}" for name in families), *(f"dnn:{name}" for name in dnns))
-        index = {name: place for place, name in enumerate(names)}
+        index = {name: position for position, name in enumerate(names)}
         design = np.zeros((len(rows), len(names)))
         for number, row in enumerate(rows):
             effects = effects_of(row)
@@ -344,15 +344,15 @@ class _Problem:
 
 def effects_of(row: MemoryRow) -> dict[str, float]:
     """Effects on the logarithm of a row's activations, with their weights."""
-    found = {"general": 1.0, "slope": math.log(row.forward_flop / REFERENCE_FLOP)}
-    found |= {f"family:{row.family}": 1.0, f"dnn:{row.dnn}": 1.0}
+    effects = {"general": 1.0, "slope": math.log(row.forward_flop / REFERENCE_FLOP)}
+    effects |= {f"family:{row.family}": 1.0, f"dnn:{row.dnn}": 1.0}
     if row.precision == "mixed":
-        found["mixed"] = 1.0
+        effects["mixed"] = 1.0
     if row.n_moments < 0:
-        found["inference"] = 1.0
+        effects["inference"] = 1.0
     if row.is_recomputed:
-        found["recompute"] = 1.0
-    return found
+        effects["recompute"] = 1.0
+    return effects
 
 
 def state_of(row: MemoryRow) -> float:
@@ -398,9 +398,9 @@ def _solve(problem: _Problem) -> tuple[Floats, Floats]:
         raise CalibrationError(f"GPU memory: no convergence in {best.nit} iterations ({best.message})")
     n = len(start)
     curvature = np.empty((n, n))
-    for place in range(n):
+    for index in range(n):
         step = np.zeros(n)
-        step[place] = _STEP
+        step[index] = _STEP
         up, down = (problem.loss(best.x + sign * step)[1] for sign in (1.0, -1.0))
-        curvature[place] = (up - down) / (2 * _STEP)
+        curvature[index] = (up - down) / (2 * _STEP)
     return best.x, np.asarray(np.linalg.inv(0.5 * (curvature + curvature.T)))

@@ -79,8 +79,8 @@ def rack_contents(plan: Plan, catalog: Catalog) -> Drawing:
     boxes: list[Box] = []
     bars: list[FilledBar] = []
     labels: list[Label] = []
-    for place, kind in enumerate(shown):
-        x, room = place * pitch, pitch - _GAP
+    for index, kind in enumerate(shown):
+        x, room = index * pitch, pitch - _GAP
         top = floor - _POST - kind.first.height_u * unit
         labels += _head(kind, x, top - head, room, is_wide=is_wide)
         bars += _frame(x, top, floor)
@@ -147,8 +147,8 @@ def _blocks(kind: RackKind, x: float, floor: float, unit: float) -> Iterator[tup
 def _faces(box: Box, run: Sequence[PlacedDevice]) -> Iterator[FilledBar]:
     """Every device of a block in the colour of its role."""
     height = box.height / len(run)
-    for place in range(len(run)):
-        y = box.y + place * height
+    for index in range(len(run)):
+        y = box.y + index * height
         yield FilledBar(box.x + _EDGE, y + 0.5, box.width - _EDGE, height - 1, box.role, _FILL)
 
 
@@ -160,9 +160,9 @@ def _beside(
     middles = [box.y + box.height / 2 for box, _ in blocks]
     # From the bottom up, then from the top down, so that no line leaves the rack or meets another.
     limit = blocks[-1][0].bottom if blocks else 0.0
-    for place in range(len(middles) - 1, -1, -1):
-        middles[place] = min(middles[place], limit)
-        limit = middles[place] - _LEADING
+    for index in range(len(middles) - 1, -1, -1):
+        middles[index] = min(middles[index], limit)
+        limit = middles[index] - _LEADING
     last = -_LEADING
     for middle, text in zip(middles, texts, strict=True):
         last = max(middle, last + _LEADING)

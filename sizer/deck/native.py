@@ -163,8 +163,8 @@ def add_figures(slide: Any, block: KeyFigures, area: Area, palette: Palette) -> 
         next((size for size in _FIGURE_SIZES if _value_width(one.value, size) <= width), _FIGURE_SIZES[-1])
         for one in block.figures
     )
-    for place, figure in enumerate(block.figures):
-        left = area.left + place * (width + _FIGURE_GAP)
+    for index, figure in enumerate(block.figures):
+        left = area.left + index * (width + _FIGURE_GAP)
         value = Area(left, area.top, width, text_fit.LEADING * text_fit.FIGURE_SIZE)
         shown = figure.value
         if _value_width(shown, size) > width:
@@ -230,9 +230,9 @@ class _Writer:
             row.height = emu(height)
         first = int(fitted.has_head)
         if fitted.has_head:
-            for place, column in enumerate(self.columns):
-                cell = table.cell(0, place)
-                self._text(cell, Cell(column.title), place, self.palette.muted, bold=True)
+            for index, column in enumerate(self.columns):
+                cell = table.cell(0, index)
+                self._text(cell, Cell(column.title), index, self.palette.muted, bold=True)
                 self._rules(cell, top=_RULE_PT, bottom=_RULE_PT)
         for number, one in enumerate(self.rows, first):
             self._row(number, one, is_first=number == 0, is_last=number == len(fitted.heights) - 1)
@@ -245,14 +245,14 @@ class _Writer:
 
     def _row(self, number: int, row: Row, *, is_first: bool, is_last: bool) -> None:
         bold = row.kind != ""
-        for place, _ in enumerate(self.columns):
-            cell = self.table.cell(number, place)
-            given = row.cells[place] if place < len(row.cells) else Cell("")
+        for index, _ in enumerate(self.columns):
+            cell = self.table.cell(number, index)
+            given = row.cells[index] if index < len(row.cells) else Cell("")
             muted = given.is_unknown or (row.kind == "group" and given.is_muted)
             colour = self.palette.muted if muted else self.palette.ink
             if given.stage:
                 colour = self.palette.colour(given.stage)
-            self._text(cell, given, place, colour, bold=bold and not muted, italic=given.is_unknown)
+            self._text(cell, given, index, colour, bold=bold and not muted, italic=given.is_unknown)
             top = _RULE_PT if is_first else _HAIRLINE_PT if row.kind == "total" else 0.0
             self._rules(cell, top=top, bottom=_RULE_PT if is_last else 0.0)
         if row.kind == "group" and len(self.columns) > 1:
@@ -279,9 +279,9 @@ class _Writer:
     def _rules(self, cell: Any, *, top: float, bottom: float) -> None:
         """Lines of a cell, in the order of the file format."""
         properties = cell._tc.get_or_add_tcPr()
-        for place, (tag, width) in enumerate(zip(_ORDER, (0.0, 0.0, top, bottom), strict=True)):
+        for index, (tag, width) in enumerate(zip(_ORDER, (0.0, 0.0, top, bottom), strict=True)):
             line = properties.makeelement(qn(tag), {"w": str(emu(width))} if width else {"w": "0"})
-            properties.insert(place, line)
+            properties.insert(index, line)
             if width:
                 add(add(line, "a:solidFill"), "a:srgbClr", val=self._rule_colour(width).lstrip("#"))
             else:

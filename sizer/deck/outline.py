@@ -476,7 +476,7 @@ def further_answer(context: GuideContext) -> Slide | None:
 
 def _routes_alone(table: Table) -> Table:
     """Routes without their links, which the guide lists."""
-    kept = {place: 0 for place, column in enumerate(table.columns) if column.title in _ROUTES}
+    kept = {index: 0 for index, column in enumerate(table.columns) if column.title in _ROUTES}
     return replace(with_columns(table, kept), note="")
 
 

@@ -149,8 +149,8 @@ class _File:
         area = BODY
         if content.top is not None:
             area = self._top(slide, content.top)
-        for column, place in zip(content.columns, area_columns(area, content.columns), strict=True):
-            for one in text_fit.placed(column.blocks, place):
+        for column, area_column in zip(content.columns, area_columns(area, content.columns), strict=True):
+            for one in text_fit.placed(column.blocks, area_column):
                 self._block(slide, one)
         if self.branding.logo:
             self._logo(slide)

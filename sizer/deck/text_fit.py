@@ -92,8 +92,8 @@ def _placed_in(blocks: Sequence[Block], area: Area, size: float) -> list[PlacedB
     if left < sum(min(_LEAST_PICTURE, most[n]) for n in pictures):
         return None
     # Drawings that need less than their share leave it to the others.
-    for place, n in enumerate(pictures):
-        fixed[n] = min(left / (len(pictures) - place), most[n])
+    for index, n in enumerate(pictures):
+        fixed[n] = min(left / (len(pictures) - index), most[n])
         left -= fixed[n] or 0.0
     found, top = [], area.top
     for n, (block, height) in enumerate(zip(blocks, fixed, strict=True)):

@@ -27,20 +27,20 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
     stages = [stage for stage in answer.stages if stage.key in STAGES]
     width = (COLUMN_PX - _GAP * (len(stages) - 1)) / max(len(stages), 1)
     boxes, bars, labels, arrows = [], [], [], []
-    for place, stage in enumerate(stages):
-        x = place * (width + _GAP)
+    for index, stage in enumerate(stages):
+        x = index * (width + _GAP)
         boxes.append(Box(stage.key, x, _TOP, width, _HEIGHT, "", (), stage.key))
         labels += _inside(stage, answer, x, sample_unit)
         bars += _load_bar(stage, x, width) if is_limit(stage, answer) else []
         labels.append(Label(x, _TOP - 10, STAGES[stage.key], 9.5, stage.key, semibold=True))
         below = _happening(stage.key, design, answer)
         labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, LINE_SIZE, "muted") for row, text in enumerate(below)]
-        if place:
+        if index:
             y = _TOP + 30
             arrows.append(
                 Link(
-                    f"{stages[place - 1].key}--{stage.key}",
-                    stages[place - 1].key,
+                    f"{stages[index - 1].key}--{stage.key}",
+                    stages[index - 1].key,
                     stage.key,
                     ((x - _GAP + 1, y), (x - 1, y)),
                     1.4,

@@ -453,8 +453,8 @@ class _Layout:
         parts = [*cpus[:1], ("memory", self.facts.memory(), "other"), *cpus[1:]]
         width = (_RIGHT - _EDGE - (len(parts) - 1) * _HOST_X_GAP) / len(parts)
         y = _EDGE
-        for place, (id_, part, role) in enumerate(parts):
-            x = _EDGE + place * (width + _HOST_X_GAP)
+        for index, (id_, part, role) in enumerate(parts):
+            x = _EDGE + index * (width + _HOST_X_GAP)
             self.boxes.append(Box(id_, x, y, width, _HOST_H, part.title, part.lines, role))
         bus_y = y + _HOST_H + _HOST_GAP
         lanes = self.facts.lanes

@@ -164,7 +164,7 @@ def _units_to_read(kinds: Sequence[RackKind]) -> int:
     """Units that a page for reading draws: of the empty ones above everything the lowest two."""
     racks = [kind.first for kind in kinds]
     most, tops = max(rack.height_u for rack in racks), (d.unit + d.height_u for rack in racks for d in rack.devices)
-    return most if any(one.is_existing or one.is_delivered for one in racks) else min(max(tops, default=1) + 1, most)
+    return most if any(rack.is_existing or rack.is_delivered for rack in racks) else min(max(tops, default=1) + 1, most)
 
 
 def _drawing(

@@ -374,14 +374,14 @@ def uses_of(item_id: str, design: DesignAnswer) -> list[str]:
     for part in design.quantities.components:
         if part.item == item_id:
             quantities[part.role] += int(part.quantity[0])
-    found = [f"{grouped(count)} × {role}" for role, count in quantities.items() if count]
+    uses = [f"{grouped(count)} × {role}" for role, count in quantities.items() if count]
     platform = design.platform
     if item_id == platform.gpu.id:
-        found.append(f"{plural(design.n_gpus, 'GPU')} in {plural(design.n_servers, 'server')}")
+        uses.append(f"{plural(design.n_gpus, 'GPU')} in {plural(design.n_servers, 'server')}")
     if platform.server.cpu is not None and item_id == platform.server.cpu.value:
-        found.append("processor of the GPU servers")
+        uses.append("processor of the GPU servers")
     if item_id == platform.storage.id and not quantities:
-        found.append("storage of the design")
+        uses.append("storage of the design")
     for answer in design.workloads:
         parts = {
             "neural network": answer.dnn,
@@ -389,12 +389,12 @@ def uses_of(item_id: str, design: DesignAnswer) -> list[str]:
             "software stack": answer.stack,
             "training recipe": answer.recipe,
         }
-        found += [
+        uses += [
             f"{role} of the workload {answer.workload.name}"
             for role, used in parts.items()
             if used is not None and used.id == item_id
         ]
-    return found
+    return uses
 
 
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~/?#&=%+,:@-]*)?")

@@ -259,7 +259,7 @@ def _chapters(context: GuideContext) -> list[Chapter]:
     folder = "engineer" if is_engineers else "sections"
     chapters: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
-    for place, plan in enumerate(plans):
-        number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
+    for index, plan in enumerate(plans):
+        number = chr(ord("A") + index - n_chapters) if plan.is_appendix else str(index + 1)
         chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix))
     return chapters

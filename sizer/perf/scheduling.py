@@ -287,8 +287,8 @@ def schedule(
     start = np.full(arrivals.shape, np.inf)
     start[jobs] = queue.start_s
     servers: list[tuple[int, ...]] = [()] * len(arrivals)
-    for job, found in zip(jobs.tolist(), queue.servers, strict=True):
-        servers[job] = found
+    for job, server in zip(jobs.tolist(), queue.servers, strict=True):
+        servers[job] = server
     waiting = np.array(queue.waiting, float).reshape(-1, 4)
     queue.end_all()
     shared = np.array(queue.shared.pieces, float).reshape(-1, 2)

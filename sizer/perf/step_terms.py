@@ -33,10 +33,10 @@ _LEVELS = (0.1, 0.5, 0.9)
 def standard_draws(dimensions: int) -> Floats:
     """Standard normal numbers, shape (:data:`N_DRAWS`, dimensions), each dimension with mean 0 and variance 1."""
     steps = np.arange(N_DRAWS)[:, None] * np.array(_GENERATOR[:dimensions])
-    found = normal_quantile((steps % N_DRAWS + 0.5) / N_DRAWS)
-    found /= np.sqrt((found**2).mean(axis=0))
-    found.setflags(write=False)
-    return found
+    draws = normal_quantile((steps % N_DRAWS + 0.5) / N_DRAWS)
+    draws /= np.sqrt((draws**2).mean(axis=0))
+    draws.setflags(write=False)
+    return draws
 
 
 @cache

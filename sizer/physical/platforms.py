@@ -209,8 +209,8 @@ def _fitting(
     names_storage = asked.storage or owned or asked.storage_tier or request.stated_storage
     only_local = bool(works) and not names_storage and any(stores_of(server, only_local=True) for server in servers)
     # A request names a machine at a desk that allows GPUs of no other.
-    with_gpus = (one for one in servers if one.role == "gpu" and allowed_gpus(catalog, one, asked, eras))
-    is_named = all(one.is_workstation for one in with_gpus)
+    with_gpus = (server for server in servers if server.role == "gpu" and allowed_gpus(catalog, server, asked, eras))
+    is_named = all(with_gpu.is_workstation for with_gpu in with_gpus)
     found = tuple(
         platform
         for server in servers

@@ -174,11 +174,11 @@ def _rack_violations(
 ) -> dict[Violation, Bools]:
     device_of = partial(platform.device, catalog)
     room = dict(room_violations(platform.site, catalog, device_of, devices, limits.rack_power_w))
-    found = {**parts.mounting_violations(catalog, groups), **room}
+    violations = {**parts.mounting_violations(catalog, groups), **room}
     unexplained = ~placed.holds_all & ~np.any([*room.values(), np.zeros(placed.racks.size, dtype=bool)], axis=0)
     if unexplained.any():
-        found[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
-    return found
+        violations[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = unexplained
+    return violations
 
 
 def slice_row(counted: Quantities, row: int) -> Quantities:
@@ -219,28 +219,28 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         # The customer's LAN has the speed that the request names: no usual port of the server may run it.
         is_usual = usual_ports(platform.server.ports, platform.fabric)
         gpus += "" if is_usual else f", {platform.fabric.name} adapter"
-    found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
+    devices = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
         head = Component(Role.HEAD_NODE, "head node", platform.head_node.id, rows.heads)
         if serves_files:
             head = replace(head, notes=(PlanNote(PlanNoteKind.SERVES_FILES),), contents=drives)
-        found.append(head)
+        devices.append(head)
     if platform.fabric_manager is not None:
         appliance = platform.fabric_manager.id
-        found.append(Component(Role.FABRIC_MANAGER, "head node", appliance, rows.managers))
-        found.append(Component(Role.STORAGE_FABRIC_MANAGER, "head node", appliance, rows.storage_managers))
+        devices.append(Component(Role.FABRIC_MANAGER, "head node", appliance, rows.managers))
+        devices.append(Component(Role.STORAGE_FABRIC_MANAGER, "head node", appliance, rows.storage_managers))
     if capacity.counts_nodes(storage) and platform.storage_server is not None:
         server = platform.storage_server.id
-        found.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))
+        devices.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))
     elif capacity.counts_nodes(storage):
-        found.append(_units(storage, option, storage_role(storage), rows.units))
+        devices.append(_units(storage, option, storage_role(storage), rows.units))
     tier = platform.second_tier
     if tier is not None and tier.storage is not None:
         name = tier.storage.capacity_options[tier.capacity_option].name if tier.storage.capacity_options else ""
-        found.append(_units(tier.storage, name, Role.CAPACITY_TIER, rows.tier_units))
-    return found
+        devices.append(_units(tier.storage, name, Role.CAPACITY_TIER, rows.tier_units))
+    return devices
 
 
 def _units(storage: Storage, option: str, role: Role, quantity: Ints) -> Component:
@@ -398,7 +398,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     for host in (platform.head_node, platform.storage_server):
         if host is not None:
             hosts[host.id] = host
-    found = []
+    adapters = []
     for part in components:
         if part.status != "computed" or part.item not in hosts:
             continue
@@ -407,8 +407,8 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
                 continue
             cards = -(-port.count // catalog.nics[port.nic].n_ports.value)
             quantity = np.where(rows.has_fabric, part.quantity * cards, 0)
-            found.append(Component(ADAPTERS[part.role], "network", port.nic, quantity))
-    return found
+            adapters.append(Component(ADAPTERS[part.role], "network", port.nic, quantity))
+    return adapters
 
 
 def most_gpus(storage: Storage, existing: Existing) -> float:

@@ -86,17 +86,17 @@ def _covers(hosts: _Hosts, applies_to: Sequence[str]) -> tuple[str, ...]:
     """Which nodes a line covers, by the names of ``_covered``; none where it does not apply to the hosts."""
     if "any" in applies_to:
         return ("all",)
-    found = ["cluster"] if "cluster" in applies_to else []
+    covers = ["cluster"] if "cluster" in applies_to else []
     parts = {"servers": hosts.server, "heads": hosts.head_node, "storage servers": hosts.storage_server}
     if hosts.gpu_vendor in applies_to:
-        found.append("servers")
-    if not found:
-        found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
+        covers.append("servers")
+    if not covers:
+        covers += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
     if _is_named(hosts.storage, applies_to):
-        found.append("storage nodes")
+        covers.append("storage nodes")
     if hosts.capacity_storage is not None and _is_named(hosts.capacity_storage, applies_to):
-        found.append("capacity nodes")
-    return tuple(found)
+        covers.append("capacity nodes")
+    return tuple(covers)
 
 
 def _is_named(item: Item, applies_to: Sequence[str]) -> bool:

@@ -237,7 +237,7 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     ]
     room = width - len(_GAP) * (len(widths) - 1)
     while sum(widths) > room:
-        loose = [place for place, letters in enumerate(widths) if letters > least[place]]
+        loose = [index for index, letters in enumerate(widths) if letters > least[index]]
         if not loose:
             break
         widths[max(loose, key=lambda place: widths[place])] -= 1

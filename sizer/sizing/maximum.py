@@ -318,13 +318,13 @@ class _MaximumSearch:
         served = [None if work.serving is None else replace(work.serving, shares_with=()) for work in self.works]
         if (free := served[self.place]) is not None:
             served[self.place] = replace(free, asked_rate=rate, number=rate)
-        found = []
+        works = []
         for work, asked, one in zip(self.works, request.workload, served, strict=True):
             others = tuple(other for other in served if other is not None and other is not one)
             serving = None if one is None else replace(one, shares_with=others)
             at_rate = work.request.model_copy(update={"target": asked.target})
-            found.append(replace(work, request=at_rate, serving=serving))
-        return tuple(found)
+            works.append(replace(work, request=at_rate, serving=serving))
+        return tuple(works)
 
     @cached_property
     def _start(self) -> PartCounts:

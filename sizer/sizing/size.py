@@ -304,7 +304,7 @@ def _newer_design(
 
 def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers, ...]:
     """What each kind of GPU servers that a design leaves idle would reach alone, on their best platform."""
-    evaluated, sizes, found = counts.evaluated, counts.evaluated.space.sizes, []
+    evaluated, sizes, servers = counts.evaluated, counts.evaluated.space.sizes, []
     fits, work = evaluated.class_passes[Limit.GPU_MEMORY][evaluated.class_of], evaluated.works[0].request
     for one in () if design.existing is None else design.existing.idle:
         if one.item == design.platform.server.id:
@@ -318,7 +318,7 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
             here = {evaluated.platforms[index].gpu.id: evaluated.platforms[index] for index in options}.values()
             fit = (evaluated.works, evaluated.memory)
             chances = [fit_chance(*fit, each, one.count * each.gpus_per_server, counts.catalog) for each in here]
-            found.append(IdleServers(one, None, None, probability=max(chances)))
+            servers.append(IdleServers(one, None, None, probability=max(chances)))
             continue
         rates = evaluated.rates_at(rows)[0]
         best = rows[[int(np.argmax(rates))]]
@@ -328,8 +328,8 @@ def _idle_servers(counts: PartCounts, design: DesignAnswer) -> tuple[IdleServers
         taken = "" if is_told else platform.gpu.name
         chance = float(evaluated.probability[best[0]])
         has_rate = not any(lacks_rate(each, platform.gpu, counts.catalog) for each in evaluated.works)
-        found.append(IdleServers(one, float(rates.max()), time_s, taken, chance, has_rate))
-    return tuple(found)
+        servers.append(IdleServers(one, float(rates.max()), time_s, taken, chance, has_rate))
+    return tuple(servers)
 
 
 def idle_storage(counts: PartCounts, design: DesignAnswer) -> tuple[IdleStorage, ...]:
@@ -384,8 +384,8 @@ def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Se
     if all(row_difference(counts, row, order[0]).low > 0 for row in behind):
         return Selection(SelectionKind.CHEAPEST, n_platforms, None, preference, _years_owned(counts))
     expected = {
-        place: row_difference(counts, row, order[0]).expected
-        for place, row in enumerate(_as_certain(counts, iter(order)), 1)
+        index: row_difference(counts, row, order[0]).expected
+        for index, row in enumerate(_as_certain(counts, iter(order)), 1)
     }
     # What is less likely to keep the budget leads by no amount.
     over = beyond_budget(counts, counts.likely_cost[np.array(order)])

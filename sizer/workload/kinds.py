@@ -40,7 +40,7 @@ class Kind:
         """Where the words of its signs stand in a text, but for those with numbers and names between them."""
         found = (one for _, words in self.signs for one in words.finditer(text))
         spans = sorted(one.span() for one in found if one[0].strip() and not re.search(r"[\d\0-\3]", one[0]))
-        return [span for place, span in enumerate(spans) if not place or span[0] >= spans[place - 1][1]]
+        return [span for index, span in enumerate(spans) if not index or span[0] >= spans[index - 1][1]]
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -111,8 +111,8 @@ def aside_in(text: str, kind: Kind) -> tuple[int, int] | None:
     """The clause of work that is not sized, up to the next about a language model; None where no other is about one."""
     parts = _parts(text)
     is_named = ["\0" in text[low:high] for low, high in parts]
-    for place, (low, high) in enumerate(parts):
-        if not is_named[place] and any(words.search(text, low, high) for _, words in kind.signs):
+    for index, (low, high) in enumerate(parts):
+        if not is_named[index] and any(words.search(text, low, high) for _, words in kind.signs):
             following = (
                 start for (start, _), is_next in zip(parts, is_named, strict=True) if is_next and start >= high
             )
@@ -132,9 +132,9 @@ def trains_in(text: str) -> bool:
 def _clause(text: str, start: int, end: int) -> tuple[int, int]:
     """The clause of some words: up to the next that trains; and from the last that does, or from the start."""
     parts = _parts(text)
-    own = next(place for place, (low, high) in enumerate(parts) if low <= start < high)
+    own = next(index for index, (low, high) in enumerate(parts) if low <= start < high)
     trains = [_TRAINS.search(text, low, high) is not None for low, high in parts]
-    last = next((place for place in range(own + 1, len(parts)) if trains[place]), len(parts)) - 1
+    last = next((index for index in range(own + 1, len(parts)) if trains[index]), len(parts)) - 1
     if trains[own]:
         return start, max(end, parts[own][1])
     return (parts[own][0] if any(trains[:own]) else 0), parts[last][1]

@@ -52,7 +52,7 @@ def _changed(reading: Reading, changes: Mapping[str, Any]) -> Reading:
     """A reading with changed keys; what was missing and is given now is no longer asked, or assumed."""
     before, given = reading.request, changes.get("workload", ())
     if any(phrase.meaning.startswith(_ASSUMED_TARGET) for phrase in reading.phrases):
-        told = [place < len(given) and "target" in given[place] for place in range(len(before["workload"]))]
+        told = [index < len(given) and "target" in given[index] for index in range(len(before["workload"]))]
         works = [
             {key: value for key, value in work.items() if key != "target"} if is_told else work
             for work, is_told in zip(before["workload"], told, strict=True)

@@ -351,7 +351,7 @@ class SizingRequest(RequestTable):
     @property
     def maximized(self) -> int | None:
         """Number of the workload whose rate is to be as high as the limits allow; None where every target is given."""
-        return next((place for place, work in enumerate(self.workload) if work.target.maximum is not None), None)
+        return next((index for index, work in enumerate(self.workload) if work.target.maximum is not None), None)
 
     @model_validator(mode="after")
     def _maximum_is_bounded(self) -> Self:

@@ -380,7 +380,7 @@ def _served(request: SizingRequest, index: int, catalog: Catalog) -> ServingWork
 
 def _served_by_day(request: SizingRequest, index: int, catalog: Catalog) -> tuple[ServingWork, ...]:
     """What the other workloads serve that do not run at night alone."""
-    places = (place for place, one in enumerate(request.workload) if place != index and is_served(one))
+    places = (number for number, one in enumerate(request.workload) if number != index and is_served(one))
     served = (_served(request, place, catalog) for place in places)
     return tuple(one for one in served if one.night_hours is None)
 

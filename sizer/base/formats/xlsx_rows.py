@@ -156,8 +156,8 @@ def _styles(parts: _Parts) -> tuple[set[int], set[int]]:
     formats = [one.get("numFmtId", "0") for one in styles.findall(f"{_MAIN}cellXfs/{_MAIN}xf")]
     dated, percents = (
         {
-            place
-            for place, one in enumerate(formats)
+            index
+            for index, one in enumerate(formats)
             if (letters.search(own[one]) if one in own else one.isdecimal() and int(one) in built_in)
         }
         for letters, built_in in ((_DATE_LETTERS, _DATE_FORMATS), (_PERCENT_SIGN, _PERCENT_FORMATS))

@@ -83,19 +83,19 @@ class HostTask:
     @property
     def factors(self) -> tuple[str, ...]:
         """Parameters that multiply the line."""
-        found = [f"host-cpu:{self.cpu}"] if self.cpu else []
+        factors = [f"host-cpu:{self.cpu}"] if self.cpu else []
         if self.line == DALI:
-            return tuple(found)
+            return tuple(factors)
         if self.line != SampleFormat.JPEG:
-            return (*found, f"host-stack:{self.stack}/{self.line}")
+            return (*factors, f"host-stack:{self.stack}/{self.line}")
         if not self.has_fixed_part:
-            return (*found, f"host-stack:{self.stack}", f"host-library:{self.library}")
+            return (*factors, f"host-stack:{self.stack}", f"host-library:{self.library}")
         level = self.loader_level
         if level != REFERENCE_LOADER:
-            found.append(f"host-loader:{level}")
+            factors.append(f"host-loader:{level}")
         if level == PYTHON_LOADER:
-            found.append(f"host-library:{self.library}")
-        return (*found, f"host-stack:{self.stack}")
+            factors.append(f"host-library:{self.library}")
+        return (*factors, f"host-stack:{self.stack}")
 
 
 # Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
@@ -377,12 +377,12 @@ def cache_row_position(row: Observation) -> float:
 def cache_positions(rows: tuple[Observation, ...], position: dict[str, float]) -> dict[str, tuple[float, float]]:
     """Fitted position by access pattern, with the standard deviation that its rows show around it."""
     by_id = {row.id: row for row in rows}
-    found = {}
+    positions = {}
     for access, value in position.items():
         shown = [cache_row_position(by_id[name]) for name in rules("cache_rows")[access] if name in by_id]
         spread = float(np.std(shown, ddof=1)) if len(shown) > 1 else 0.0
-        found[access] = (value, max(_MIN_POSITION_SD, spread))
-    return found
+        positions[access] = (value, max(_MIN_POSITION_SD, spread))
+    return positions
 
 
 @dataclass(frozen=True)
@@ -481,14 +481,14 @@ def public_runs(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[Public
     """Published times to train with everything that explains them."""
     rates = {row.id: row for row in rows if row.quantity == "samples_per_s"}
     epochs = {row.id.split("/")[0]: row.value for row in rows if row.quantity == "epochs_to_target"}
-    found = []
+    runs = []
     for row in rows:
         samples = samples_of(row.dnn, catalog)
         if row.quantity == "time_to_train_s" and samples is not None and not exclusion_of(row):
             rate, n = matching_rate(row, rates), epochs.get(row.id.split("/")[0])
             if rate is not None and n is not None:
-                found.append(PublicRun(row, n, samples, rate.value))
-    return tuple(found)
+                runs.append(PublicRun(row, n, samples, rate.value))
+    return tuple(runs)
 
 
 def samples_of(dnn: str, catalog: Catalog) -> float | None:

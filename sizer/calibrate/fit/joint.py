@@ -349,7 +349,7 @@ def pair_effects(case: RateCase, over: RateCase | None) -> list[Effect]:
 def pair_law(cases: Sequence[RateCase], over: Sequence[RateCase | None]) -> Law:
     """Logarithms of rates, of some over those of other runs."""
     k, runs = len(TERM_NAMES), runs_of(cases)
-    bases = {place: base for place, base in enumerate(over) if base is not None}
+    bases = {index: base for index, base in enumerate(over) if base is not None}
     places, below = list(bases), runs_of(list(bases.values())) if bases else None
 
     def log_rates(terms: Floats) -> Floats:

@@ -606,7 +606,7 @@ def accuracy_by_generation(calibration: LanguageCalibration, catalog: Catalog) -
     groups: dict[tuple[str, str], list[int]] = {}
     for i, case in enumerate(cases):
         groups.setdefault((catalog.gpus[case.gpu_id].generation or "", case.levels.stack), []).append(i)
-    order = {name: place for place, name in enumerate(catalog.generations)}
+    order = {name: index for index, name in enumerate(catalog.generations)}
 
     def group(key: tuple[str, str], members: list[int]) -> GroupAccuracy:
         return GroupAccuracy(

@@ -195,10 +195,10 @@ def _problem(predicted: dict[str, Estimate], catalog: Catalog) -> _Problem:
     days = [predicted[row.id] for row in rows]
     gpus = [catalog.gpus[row.gpu] for row in rows]
     facts = [
-        _facts(gpu, one.shape.experts > 1, one.software, one.year, catalog) for one, gpu in zip(rows, gpus, strict=True)
+        _facts(gpu, row.shape.experts > 1, row.software, row.year, catalog) for row, gpu in zip(rows, gpus, strict=True)
     ]
     return _Problem(
-        np.log([one.days / float(estimate.value) for one, estimate in zip(rows, days, strict=True)]),
+        np.log([row.days / float(estimate.value) for row, estimate in zip(rows, days, strict=True)]),
         np.array([float(estimate.log_sd) for estimate in days]),
         np.array([_row(fact) for fact in facts]),
         np.array([[float(row.family == name) for name in families] for row in rows]),
@@ -338,7 +338,7 @@ def validate_trainings(
     """
     days_of = {load_training.id: load_training.days for load_training in load_trainings()}
     lending, names = lending_rows(known), ModelNames(catalog, known)
-    found = []
+    trainings = []
     for row in rows:
         training = _training(row, catalog, lending, names)
         estimate = None
@@ -351,8 +351,8 @@ def validate_trainings(
         else:
             status = CALIBRATED if days_of.get(row.run.row_id) == row.days_published else PREDICTED
         days = math.nan if row.days_published is None else row.days_published
-        found.append(ValidatedRow(row.run.row_id, _TASK, _DAYS, row.run.source, days, estimate, status))
-    return found
+        trainings.append(ValidatedRow(row.run.row_id, _TASK, _DAYS, row.run.source, days, estimate, status))
+    return trainings
 
 
 def _training(

@@ -40,14 +40,14 @@ def sourced_accelerators() -> dict[str, Accelerator]:
     """Accelerators of the catalogue, by the name that MLPerf rows give them."""
     folder = data_dir("catalog")
     content = stated_table("modern/accelerators.toml")
-    found = {}
+    accelerators = {}
     for name, one in content.items():
         # The whole catalogue would take half a second, and these are a few of its files.
         facts = tomllib.loads((folder / "gpus" / f"{one['gpu']}.toml").read_text(encoding="utf-8"))
         gpu = Gpu.model_validate({"id": one["gpu"], **facts})
         bandwidth = _MEMORY_BYTES_PER_S if gpu.memory_bytes_per_s is None else gpu.memory_bytes_per_s.value
         peak, measured = gpu.peak_mixed_flop_per_s.value, gpu.matmul_flop_per_s.get("bf16")
-        found[name] = Accelerator(
+        accelerators[name] = Accelerator(
             one["generation"],
             peak,
             bandwidth,
@@ -58,7 +58,7 @@ def sourced_accelerators() -> dict[str, Accelerator]:
             gpu.memory_bytes.value,
             None if measured is None else measured.value / peak,
         )
-    return found
+    return accelerators
 
 
 def _nvlink_domain(folder: Path, link: str | None) -> int | None:

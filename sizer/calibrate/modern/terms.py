@@ -285,8 +285,8 @@ def _figures(checks: Sequence[engine.ErrorStatistics]) -> tuple[engine.AccuracyT
     shares = [check.coverage for check in checks]
     return (
         *(
-            engine.AccuracyTarget(m, one.median, 0.0, most, one.rows)
-            for (m, most), one in zip(_TARGETS, checks, strict=True)
+            engine.AccuracyTarget(m, check.median, 0.0, most, check.rows)
+            for (m, most), check in zip(_TARGETS, checks, strict=True)
         ),
         engine.AccuracyTarget("modern-least-coverage", min(shares), *_COVERED, n),
         engine.AccuracyTarget("modern-most-coverage", max(shares), *_COVERED, n),
@@ -358,7 +358,7 @@ class SystemRates:
         effects.append((_SCALE, f"scale {self._net}", 1.0))
         start = f"size {system.benchmark} {system.accelerator} "
         sizes = sorted(int(name.removeprefix(start)) for name in self._fit.names if name.startswith(start))
-        effects += [(_FIRST_SIZE + place, f"{start}{n}", 1.0) for place, n in enumerate(sizes)]
+        effects += [(_FIRST_SIZE + index, f"{start}{n}", 1.0) for index, n in enumerate(sizes)]
         self._sizes = np.array(sizes, dtype=float)
         # A generation with few runs is not known by them: what they say of it, and of the accelerator, does not count.
         own, is_known = {self.gpu.generation, system.accelerator}, n_runs(self.gpu.generation) >= FEW_RUNS

@@ -115,9 +115,9 @@ def thinned(cases: Sequence[ServingCase], most: int) -> list[ServingCase]:
     for case in sorted(cases, key=lambda one: one.row.row_id):
         of_cell.setdefault(levels_of(case.deployment)["cell"], []).append(case)
     return [
-        some[place]
+        some[index]
         for some in of_cell.values()
-        for place in np.unique(np.linspace(0, len(some) - 1, min(most, len(some))).round().astype(int)).tolist()
+        for index in np.unique(np.linspace(0, len(some) - 1, min(most, len(some))).round().astype(int)).tolist()
     ]
 
 
@@ -235,9 +235,9 @@ def _after_one(errors: _Errors, model: FittedModel[Printed]) -> tuple[AccuracyTa
     """Rates of cells left out, after one of a middle load was measured, at half to twice this load of its layout."""
     fitted = np.array([levels_of(case.deployment)["cell"] for case in model.cases])
     series: dict[str, dict[object, list[int]]] = {}
-    for place in np.flatnonzero(errors.where(ServingTime.REQUEST)).tolist():
-        one = errors.printed[place]
-        series.setdefault(levels_of(one.deployment)["cell"], {}).setdefault(one.point[:-1], []).append(place)
+    for index in np.flatnonzero(errors.where(ServingTime.REQUEST)).tolist():
+        one = errors.printed[index]
+        series.setdefault(levels_of(one.deployment)["cell"], {}).setdefault(one.point[:-1], []).append(index)
     gaps, sds = [np.zeros(0)], [np.zeros(0)]
     for cell, of_cell in series.items():
         before = ServingCalibration(without(model, fitted == cell))

@@ -40,7 +40,7 @@ class ServingTime(StrEnum):
 
 TIME, FIRST = "time", "first"  # all times of a deployment; more, the time to the first token
 _TERMS = (*FACTORS, TIME, FIRST)
-_PLACE = {name: place for place, name in enumerate(_TERMS)}
+_PLACE = {name: index for index, name in enumerate(_TERMS)}
 N_TERMS = len(_TERMS)
 # Spread of levels that no row has, where rows left out show more than the priors, which fit best.
 _UNSEEN_SD = {"time/model": 0.16, "time/cell": 0.105}
@@ -95,7 +95,7 @@ def effects_of(deployment: Deployment) -> tuple[Effect, ...]:
     Of an engine that is not named, those of engines are unknown: the prediction is that of their population.
     """
     levels = levels_of(deployment)
-    factors = [(place, name, 1.0) for place, name in enumerate(FACTORS)]
+    factors = [(index, name, 1.0) for index, name in enumerate(FACTORS)]
     pairs = (name.split("/") for name in priors("serving-effects"))
     found = [(_PLACE[term], f"{term}/{level}:{levels[level]}", 1.0) for term, level in pairs if levels[level]]
     # Stacks tuned for a benchmark are tuned at any date; of others none before the fitted ones was measured.
@@ -156,14 +156,14 @@ def points_of(cases: Sequence[Printed]) -> tuple[ServingPoints, Ints, Ints]:
     number: dict[object, int] = {}
     first: list[int] = []
     of = []
-    for place, case in enumerate(cases):
+    for position, case in enumerate(cases):
         if case.point not in number:
             number[case.point] = len(first)
-            first.append(place)
+            first.append(position)
         of.append(number[case.point])
     some = [cases[place] for place in first]
     deployments = tuple(dict.fromkeys(case.deployment for case in some))
-    which = {one: index for index, one in enumerate(deployments)}
+    which = {deployment: index for index, deployment in enumerate(deployments)}
     points = ServingPoints.make(
         deployments,
         of=[which[case.deployment] for case in some],
@@ -558,11 +558,11 @@ class ServingCalibration:
     def _varying(self, deployments: Sequence[Deployment], measured: MeasuredPoints) -> Floats:
         """Covariance of terms of deployments with measured seconds, shape (deployments, terms, measured points)."""
         found = np.empty((len(deployments), N_TERMS, len(measured.points)))
-        for place, of in enumerate(measured.points.of.tolist()):
+        for index, of in enumerate(measured.points.of.tolist()):
             theirs = [(n + N_TERMS, name, by) for n, name, by in effects_of(measured.points.deployments[of])]
-            for row, one in enumerate(deployments):
-                _, covariance = self.fit.terms((*effects_of(one), *theirs), 2 * N_TERMS)
-                found[row, :, place] = covariance[:N_TERMS, N_TERMS:] @ measured.slopes[place]
+            for row, deployment in enumerate(deployments):
+                _, covariance = self.fit.terms((*effects_of(deployment), *theirs), 2 * N_TERMS)
+                found[row, :, index] = covariance[:N_TERMS, N_TERMS:] @ measured.slopes[index]
         return self.fit.effect_factor * found
 
 

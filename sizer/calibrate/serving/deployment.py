@@ -397,7 +397,7 @@ def layouts_inside(work: ServingWork, gpu: Gpu, gpus: int, catalog: Catalog) -> 
         for data in _DATA:
             if tensor * data <= gpus and work.shape.heads % tensor == 0:
                 deployments = _deployment(work, gpu, tensor, data, None, catalog)
-                yield from (one for one in deployments if data == 1 or _has_groups(one))
+                yield from (deployment for deployment in deployments if data == 1 or _has_groups(deployment))
 
 
 def _has_groups(one: Deployment) -> bool:

@@ -235,4 +235,4 @@ def _releases(design: DesignAnswer, catalog: Catalog) -> tuple[Release, ...]:
     generation = design.platform.gpu.generation
     releases = () if generation is None else catalog.generations[generation].releases
     is_language = any(answer.kind.trains_language for answer in design.workloads)
-    return tuple(one for one in releases if is_language or "container" not in one.component)
+    return tuple(release for release in releases if is_language or "container" not in release.component)

@@ -233,9 +233,9 @@ def data(context: GuideContext) -> dict[str, Any]:
 def calculation(context: GuideContext) -> dict[str, Any]:
     """What ``engineer/calculation.html`` prints."""
     keys: list[str] = []
-    for place, answer in enumerate(context.answers):
+    for index, answer in enumerate(context.answers):
         used = (stage.key for stage in answer.stages if is_limit(stage, answer))
-        keys += [rate_key(place), *(stage_key(place, key) for key in used)]
+        keys += [rate_key(index), *(stage_key(index, key) for key in used)]
     found = enumerate((explanation(context.evaluated, key) for key in keys), 1)
     # Workloads have figures of the same name.
     named = [(one, f"{one.inputs.id}-{number}", f"{one.title}: inputs") for number, one in found]

@@ -73,9 +73,9 @@ def _mark_running_heads(pdf: Any) -> None:
         marks = marks_of[page["StructParents"]]
         loose = {mark for mark, reference in enumerate(marks) if reference not in reached}
         stream = found(page["Contents"]).stream
-        for place, part in enumerate(stream):
+        for index, part in enumerate(stream):
             if isinstance(part, dict) and part.get("MCID") in loose:
-                stream[place - 1], stream[place] = b"/Artifact", pydyf.Dictionary({"Type": "/Pagination"})
+                stream[index - 1], stream[index] = b"/Artifact", pydyf.Dictionary({"Type": "/Pagination"})
         for mark in loose:
             marks[mark] = "null"
 

@@ -177,8 +177,8 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
         return tuple(found)
 
     planes = [
-        Plane(NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side), tree, ends(place))
-        for place, side in enumerate(BACK_END_SIDES)
+        Plane(NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side), tree, ends(index))
+        for index, side in enumerate(BACK_END_SIDES)
     ]
     purpose, notes = PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), (PlanNote(PlanNoteKind.TWO_BACK_ENDS),)
     network = network_counts(NetworkRole.STORAGE_BACK_END, purpose, kind, switch, planes, notes)

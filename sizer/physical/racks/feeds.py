@@ -108,9 +108,9 @@ def _named(
 ) -> tuple[PowerFeed, ...]:
     if redundancy == "2N":
         sides = [
-            (side, place, tuple(hung), sum(one.share_w for one in hung))
+            (side, index, tuple(hung), sum(one.share_w for one in hung))
             for side, groups in zip(_SIDES, _spread_over_sides(supplies, n_pdus // 2, outlets), strict=True)
-            for place, hung in enumerate(groups, start=1)
+            for index, hung in enumerate(groups, start=1)
         ]
     else:
         spread = _spread_over_feeds(supplies, n_pdus, outlets, redundancy == "N+1")
@@ -142,9 +142,9 @@ def _spread_over_sides(
     devices: tuple[_Supplies, ...], pdus_per_side: int, outlets: tuple[tuple[str, int], ...]
 ) -> tuple[tuple[tuple[Hung, ...], ...], ...]:
     """What hangs on each PDU of each side."""
-    found = []
+    sides = []
     for side in _SIDES:
-        inlets = [hung for place, supplies in enumerate(devices) for hung in _inlets(place, supplies, side)]
+        inlets = [hung for index, supplies in enumerate(devices) for hung in _inlets(index, supplies, side)]
         inlets.sort(key=lambda hung: (-hung.share_w, hung.place, hung.inlet))
         groups: list[list[Hung]] = [[] for _ in range(pdus_per_side)]
         load = [0.0] * pdus_per_side
@@ -155,8 +155,8 @@ def _spread_over_sides(
             groups[best].append(hung)
             load[best] += share_w
             free[best][kind] = free[best].get(kind, 0) - (inlet > 0)
-        found.append(tuple(tuple(sorted(group, key=lambda hung: hung[:2])) for group in groups))
-    return tuple(found)
+        sides.append(tuple(tuple(sorted(group, key=lambda hung: hung[:2])) for group in groups))
+    return tuple(sides)
 
 
 def _inlets(place: int, supplies: _Supplies, side: str) -> Iterator[Hung]:

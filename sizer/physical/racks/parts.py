@@ -132,8 +132,8 @@ def count_groups(groups: Sequence[RackGroup], n_rows: int, at_least: RackTotals 
     counts = [_count(group, n_rows) for group in groups]
     if at_least is not None:
         counts = [
-            replace(one, pdus_per_rack=np.maximum(one.pdus_per_rack, before.pdus_per_rack))
-            for one, before in zip(counts, at_least.by_group, strict=True)
+            replace(count, pdus_per_rack=np.maximum(count.pdus_per_rack, before.pdus_per_rack))
+            for count, before in zip(counts, at_least.by_group, strict=True)
         ]
     return RackTotals(tuple(counts))
 
@@ -226,7 +226,7 @@ def _feed_notes(group: RackGroup) -> tuple[PlanNote, ...]:
 
 def mounting_violations(catalog: Catalog, groups: Sequence[RackGroup]) -> dict[Violation, Bools]:
     """Devices that are deeper than the rack or have no outlet on its PDUs; what is unknown is a question, no fault."""
-    found: dict[Violation, Bools] = {}
+    violations: dict[Violation, Bools] = {}
     for group in groups:
         if group.is_delivered:
             continue
@@ -237,10 +237,10 @@ def mounting_violations(catalog: Catalog, groups: Sequence[RackGroup]) -> dict[V
                 continue
             if usable is not None and device.depth_m is not None and device.depth_m.value > usable.value:
                 values = (device.name, device.depth_m.value, group.rack.name, usable.value)
-                found[Violation(ViolationKind.TOO_DEEP, values)] = class_.quantity > 0
+                violations[Violation(ViolationKind.TOO_DEEP, values)] = class_.quantity > 0
             kind = device.inlet_kind
             if kind is not None and kind.value.id not in group.pdu.outlets:
-                found[Violation(ViolationKind.NO_OUTLET, (device.name, kind.value.name, group.pdu.name))] = (
+                violations[Violation(ViolationKind.NO_OUTLET, (device.name, kind.value.name, group.pdu.name))] = (
                     class_.quantity > 0
                 )
-    return found
+    return violations

@@ -65,7 +65,7 @@ def device_places(
     for group in classes:
         first.setdefault((group.role, group.item), number)
         number += int(group.quantity[0])
-    for place, fill in enumerate(fills):
+    for index, fill in enumerate(fills):
         inside = []
         for role, item, count in fill.devices:
             start = first[role, item]
@@ -73,7 +73,7 @@ def device_places(
             inside.append(np.arange(start, start + count))
         members = _stacked(np.concatenate(inside), kg, links, n_network)
         lowest = 1 if fill.existing is None else existing[fill.existing].first_free_u
-        rack[members] = place
+        rack[members] = index
         unit[members] = lowest + np.cumsum(height[members]) - height[members]
     # Row and column of each rack, from 0: rows fill from the middle outwards, so does each row.
     n_racks = len(fills)

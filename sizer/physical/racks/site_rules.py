@@ -139,8 +139,8 @@ def coolant_units(
     counts = np.where(liquid_w > 0, np.ceil(liquid_w / capacity_w - 1e-9) + 1, 0).astype(np.int64)
     least = (counts * capacity_w**_COST_EXPONENT).argmin(axis=0)
     return [
-        Component(Role.COOLANT_UNIT, "cooling", unit.id, np.where(least == place, counts[place], 0))
-        for place, unit in enumerate(units)
+        Component(Role.COOLANT_UNIT, "cooling", unit.id, np.where(least == index, counts[index], 0))
+        for index, unit in enumerate(units)
     ]
 
 

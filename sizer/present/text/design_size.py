@@ -119,7 +119,7 @@ def _smaller_text(design: DesignAnswer, limit: AnyLimit) -> str:
     if design.probability is None:
         short = [pair for pair in sizes if limit is not Limit.SERVER_LOSS and not _is_enough(*pair)]
         return f"{_expects(*short[0])}; {takes_text(short[0][0])}." if short else ""
-    known = [(one.probability, place) for place, (_, one) in enumerate(sizes) if one.probability is not None]
+    known = [(one.probability, index) for index, (_, one) in enumerate(sizes) if one.probability is not None]
     if not known:
         return ""
     answer, size = sizes[min(known)[1]]

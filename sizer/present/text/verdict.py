@@ -276,7 +276,7 @@ def _of_team_text(team: Team, design: DesignAnswer) -> str:
 
 def _lone_fabric_text(team: Team, design: DesignAnswer) -> str:
     """That nothing a team runs needs the compute fabric, which servers bring ports for; "" where something does."""
-    net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
+    net = next((network for network in design.quantities.networks if network.role is NetworkRole.COMPUTE), None)
     spans = any(job.gpus > design.platform.gpus_per_server for job in team.job)
     is_read_over_it = design.platform.attachment in ("fabric", "gateway", "spine")
     if net is None or spans or is_read_over_it or any(one.servers_at_even_odds != 1 for one in design.workloads):
@@ -330,13 +330,13 @@ def _turn_texts(result: SizingResult) -> list[str]:
 
 def _served_texts(design: DesignAnswer) -> list[str]:
     """What GPUs serve, where that is the question."""
-    found = [
+    texts = [
         f"{served_text(answer.serving, design.platform.gpu.name)}."
         for answer in design.workloads
         if answer.serving is not None and answer.serving.work.load_kind is LoadKind.GPUS
     ]
     served = [answer.serving for answer in design.workloads if answer.serving is not None and answer.night is None]
-    found += [
+    texts += [
         f"{answer.workload.name} has {significant(night.gpus)} of the {words.plural(design.n_gpus, 'GPU')} in "
         f"{night.hours} hours of the night from {night.first_hour}:00 on; models in use keep the others."
         for answer in design.workloads
@@ -344,8 +344,8 @@ def _served_texts(design: DesignAnswer) -> list[str]:
     ]
     if len(served) > 1:
         used = words.plural(sum(one.gpus_used for one in served), "GPU")
-        found.append(f"The {len(served)} models in use run at the same time and share the cluster: {used} serve them.")
-    return found
+        texts.append(f"The {len(served)} models in use run at the same time and share the cluster: {used} serve them.")
+    return texts
 
 
 def served_cautions(result: SizingResult) -> list[str]:
@@ -371,16 +371,16 @@ def site_texts(result: SizingResult) -> list[str]:
     server = design.platform.server
     if not design.servers_bought:
         return []
-    found = []
+    texts = []
     if liquid_w := float(design.quantities.liquid_heat_w[0]):
         units = sum(device.role is Role.COOLANT_UNIT for device in design.plan.devices)
-        found.append(
+        texts.append(
             f"The {server.name} is cooled by liquid: the building brings water for {si(liquid_w, 'W')}"
             + (f" and {words.plural(units, 'coolant distribution unit')}, one of them spare (N+1)." if units else ".")
         )
     if design.platform.other_software is not None:
-        found.append(f"{other_software_text(design)}.")
-    return found
+        texts.append(f"{other_software_text(design)}.")
+    return texts
 
 
 def other_software_text(design: DesignAnswer) -> str:

@@ -200,19 +200,19 @@ def card_figures(
     ``has_price``: false leaves the price out: a customer sees the price of the offered design only. ``probability``:
     that the design meets the targets of ``base``, where its own are others. [-]
     """
-    found = []
+    figures = []
     for key, label, show, is_count in _card_figures(design, has_price):
         value = show(design)
         if base is None:
-            found.append(CardFigure(key, label, value.text, ""))
+            figures.append(CardFigure(key, label, value.text, ""))
             continue
         reference = show(base)
         if show is _chance and probability is not None and _is_predicted(design):
             value = replace(reference, text=words.chance(probability), number=probability)
         elif value.unit == reference.unit and reference.number is not None and math.isfinite(reference.number):
             value = value.in_unit_of(reference.number)
-        found.append(CardFigure(key, label, value.text, value_difference(value, reference, is_count)))
-    return tuple(found)
+        figures.append(CardFigure(key, label, value.text, value_difference(value, reference, is_count)))
+    return tuple(figures)
 
 
 _Show = Callable[[DesignAnswer], Value]
@@ -221,8 +221,8 @@ _Show = Callable[[DesignAnswer], Value]
 def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str, _Show, bool]]:
     several = len(design.workloads) > 1
     rates = [
-        (rate_key(place), _labelled(_rate_label(one), [one.workload.name], place, several), _rate_of(place), False)
-        for place, one in enumerate(design.workloads)
+        (rate_key(index), _labelled(_rate_label(one), [one.workload.name], index, several), _rate_of(index), False)
+        for index, one in enumerate(design.workloads)
     ]
     figures: list[tuple[str, str, _Show, bool]] = [
         (GPUS, "GPUs", lambda one: Value.count(one.n_gpus), True),
@@ -314,8 +314,8 @@ def _marked(values: Sequence[Value], baseline: int, *, is_count: bool) -> list[C
     """Cells with the difference to the baseline behind the value."""
     base = values[baseline]
     cells = []
-    for place, value in enumerate(in_one_unit(values)):
-        mark = "" if place == baseline else value_difference(value, base, is_count)
+    for index, value in enumerate(in_one_unit(values)):
+        mark = "" if index == baseline else value_difference(value, base, is_count)
         cells.append(Cell(f"{value.text} ({mark})" if mark else value.text, is_muted=value.text == _NONE))
     return cells
 
@@ -417,17 +417,17 @@ def _price(design: DesignAnswer, parts: float = 1.0) -> Value:
 
 def _counts(bill: Bill) -> dict[tuple[str, str], int]:
     """Pieces of every item by category and name: a name stands for an item on pages."""
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for line in bill.lines:
         key = (line.category, with_maker(line.manufacturer, line.description))
-        found[key] = found.get(key, 0) + line.quantity
-    return found
+        counts[key] = counts.get(key, 0) + line.quantity
+    return counts
 
 
 def column_heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> tuple[Column, ...]:
     """Columns of a comparison: what is compared, then a column a design."""
     share = (100 - _FIRST_WIDTH) // len(designs)
-    names = (f"{one.name}, baseline" if place == baseline else one.name for place, one in enumerate(designs))
+    names = (f"{design.name}, baseline" if index == baseline else design.name for index, design in enumerate(designs))
     heads: list[tuple[str, Align, int]] = [(name, "left", share) for name in names]
     return columns((first, "left", _FIRST_WIDTH), *heads)
 
@@ -462,7 +462,7 @@ def request_table(
     for path in dict.fromkeys(path for fields in asked for path in fields):
         values = [value_text(path[-1], fields.get(path), name_of) for fields in asked]
         if len(set(values)) > 1:
-            cells = [_asked(value, values[baseline], place == baseline) for place, value in enumerate(values)]
+            cells = [_asked(value, values[baseline], index == baseline) for index, value in enumerate(values)]
             label = label_of(path[-1])
             rows.append(
                 row((f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label), *cells)
@@ -542,12 +542,12 @@ def price_chart(
         return None
     rows: Rows = [
         {
-            "name": "\n".join(wrapped(one.name, CHART_LABEL_PX, _NAME_PX, max_lines=2)),
+            "name": "\n".join(wrapped(design.name, CHART_LABEL_PX, _NAME_PX, max_lines=2)),
             **{key: getattr(cost, key) / 1e3 for key in ("low", "expected", "high")},
-            "text": price_range_text(one.result.design),
-            "colour": palette.accent if place == baseline else palette.other,
+            "text": price_range_text(design.result.design),
+            "colour": palette.accent if index == baseline else palette.other,
         }
-        for place, (one, cost) in enumerate(zip(designs, known, strict=True))
+        for index, (design, cost) in enumerate(zip(designs, known, strict=True))
     ]
     scale = alt.Scale(domain=[0, _ROOM * max(row["high"] for row in rows)], nice=False)
     names = alt.Axis(labelExpr="split(datum.label, '\\n')", labelLimit=_NAME_PX, domain=False, ticks=False)

@@ -519,7 +519,7 @@ def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
     scenarios = FailureScenarios(result, Losses(result.design.plan))
     found = tuple(scenarios.all())
     rates = _ScenarioRates(result, evaluated.workloads, scenarios, found, team_model(evaluated))
-    return tuple(rates.case(place, one, scenarios.loss_of(one.key)) for place, one in enumerate(found))
+    return tuple(rates.case(index, one, scenarios.loss_of(one.key)) for index, one in enumerate(found))
 
 
 class _ScenarioRates:

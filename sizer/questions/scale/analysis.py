@@ -423,7 +423,7 @@ class ArrangementPair:
     @cached_property
     def rate_ratios(self) -> tuple[Estimate, ...]:
         """Of every workload: rate of the second over that of the first, in the same draws. [-]"""
-        return tuple(two.over(one) for one, two in zip(self.first.runs, self.second.runs, strict=True))
+        return tuple(two.over(run) for run, two in zip(self.first.runs, self.second.runs, strict=True))
 
 
 @dataclass(frozen=True)
@@ -471,7 +471,7 @@ class ScaleComparison:
             ScalingStep(
                 few,
                 many,
-                tuple(two.over(one, few.n_gpus / many.n_gpus) for one, two in zip(few.runs, many.runs, strict=True)),
+                tuple(two.over(run, few.n_gpus / many.n_gpus) for run, two in zip(few.runs, many.runs, strict=True)),
             )
             for few, many in pairwise(firsts)
             if few.arrangement.gpus_used == many.arrangement.gpus_used
@@ -550,10 +550,10 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws, *, only_a
             design=_told(result, design),
             runs=tuple(
                 ArrangementRun(answer, rates.breakdown(answer), rates.samples_per_s, rates.equipment)
-                for answer, rates in zip(design.workloads, (of_work[place] for of_work in drawn), strict=True)
+                for answer, rates in zip(design.workloads, (of_work[index] for of_work in drawn), strict=True)
             ),
         )
-        for place, (one, design) in enumerate(zip(arranged, designs, strict=True))
+        for index, (one, design) in enumerate(zip(arranged, designs, strict=True))
     )
     forms = tuple(
         ArrangementPair(ways[one], ways[other])

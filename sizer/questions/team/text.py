@@ -218,7 +218,7 @@ def waits_table(answer: TeamAnswer) -> Table | None:
             Field("Target wait", lambda pair: duration(pair[0].wait_s), "right", 12),
             Field("Start within it", lambda pair: share_text(pair[1]), "right", 17),
             Field("Mean wait", lambda pair: wait_duration(pair[1].mean_wait_s), "right", 11),
-            *(_quantile_field(place) for place in range(1, len(WAIT_QUANTILES))),
+            *(_quantile_field(index) for index in range(1, len(WAIT_QUANTILES))),
             Field("Result", lambda pair: _met(pair[1].meets), "left", 10),
         ],
         note=note,

@@ -277,8 +277,8 @@ def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike])
     at, n = dict(zip(points, parts, strict=True)), parts[0].size
     apart = [at[key] for key in (GPU_SPEED, *([] if target_kind(model) == "samples_per_s" else [TARGET])) if key in at]
     groups: dict[tuple[float, ...], list[int]] = {}
-    for place, each in enumerate(np.reshape(apart, (len(apart), n)).T.tolist()):
-        groups.setdefault(tuple(each), []).append(place)
+    for index, each in enumerate(np.reshape(apart, (len(apart), n)).T.tolist()):
+        groups.setdefault(tuple(each), []).append(index)
     gpu, speeds = model.platform.gpu, set(at[GPU_SPEED].tolist()) if GPU_SPEED in at else {1.0}
     catalogs = {speed: with_gpu_speed(model.catalog, gpu, speed) for speed in speeds}
     runs = [_run(model, {key: part[rows] for key, part in at.items()}, catalogs) for rows in groups.values()]
@@ -405,8 +405,8 @@ def changed_works(
     """All workloads with one of them changed; who reads the same data set as it does now goes on doing so."""
     shared = next(data_set.readers for data_set in data_sets(works) if index in data_set.readers)
     found = [
-        replace(work, sample_bytes=changed.sample_bytes) if place in shared else work
-        for place, work in enumerate(works)
+        replace(work, sample_bytes=changed.sample_bytes) if number in shared else work
+        for number, work in enumerate(works)
     ]
     found[index] = changed
     return tuple(found)
@@ -427,11 +427,11 @@ class Span(Generic[T]):
 def spans(series: Sequence[T]) -> tuple[Span[T], ...]:
     """Runs of equal values, in order."""
     found: list[Span[T]] = []
-    for place, value in enumerate(series):
+    for index, value in enumerate(series):
         if found and found[-1].value == value:
-            found[-1] = Span(value, found[-1].first, place)
+            found[-1] = Span(value, found[-1].first, index)
         else:
-            found.append(Span(value, place, place))
+            found.append(Span(value, index, index))
     return tuple(found)
 
 
@@ -456,12 +456,12 @@ def fixed_design_break_evens(
     inputs.
     """
     nodes = int(others.get(STORAGE_NODES, model.storage_nodes))
-    found = [_limits(x, line.limiting), _target(x, line.meets_target.tolist())]
+    evens = [_limits(x, line.limiting), _target(x, line.meets_target.tolist())]
     if x.key != STORAGE_NODES and not np.isnan(line.storage_nodes).any():
-        found.append(_nodes_in_place(x, line.storage_nodes.tolist(), nodes))
+        evens.append(_nodes_in_place(x, line.storage_nodes.tolist(), nodes))
     if not line.holds_data.all():
-        found.append(_capacity(x, line.holds_data.tolist()))
-    return tuple(found)
+        evens.append(_capacity(x, line.holds_data.tolist()))
+    return tuple(evens)
 
 
 def where(x: VariedInput, first: int, last: int) -> str:
@@ -553,12 +553,12 @@ def fixed_design_figures(
     ``now``, ``base``: one point each.
     """
     unit = sample_unit(model.work.dnn)
-    found = [_rate_figure(model, now.rate, base.rate, unit)]
+    figures = [_rate_figure(model, now.rate, base.rate, unit)]
     if now.time_s is not None and base.time_s is not None:
         here, there = float(now.time_s[0]), float(base.time_s[0])
-        found.append(ComparedFigure("Time to train", duration(here), _ratio(here, there, duration(there))))
+        figures.append(ComparedFigure("Time to train", duration(here), _ratio(here, there, duration(there))))
     is_same_stage = now.limiting == base.limiting
-    found += [
+    figures += [
         ComparedFigure(
             "Bottleneck",
             STAGES[now.limiting[0]],
@@ -570,8 +570,8 @@ def fixed_design_figures(
     if not np.isnan(needed):
         value = grouped(needed) if np.isfinite(needed) else "no number is enough"
         under = _difference(needed, needs) if np.isfinite(needed) and np.isfinite(needs) else ""
-        found.append(ComparedFigure("Storage nodes needed for the target", value, under))
-    return tuple(found)
+        figures.append(ComparedFigure("Storage nodes needed for the target", value, under))
+    return tuple(figures)
 
 
 def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: str) -> ComparedFigure:

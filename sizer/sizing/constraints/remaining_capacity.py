@@ -290,7 +290,7 @@ def after_losses(
     a fabric of more end points has no fewer switches to share a loss. ``team``: what the team of the request asks of
     the designs, row by row.
     """
-    found, own_platforms = [], [platforms[row] for row in rows]
+    losses, own_platforms = [], [platforms[row] for row in rows]
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):
         ways = [
             list(capacity_after(loss, platform, sizes, int(nodes), request.fabric))
@@ -312,8 +312,8 @@ def after_losses(
             runs = np.logical_and.reduce([runs, *targets.limits.values()])
             least = evaluate.least_chance(request.confidence)
             timely = compute_side.timely(computes)
-            found.append(AfterLoss(loss, left, own_platforms, targets, runs, timely, least))
-    return found
+            losses.append(AfterLoss(loss, left, own_platforms, targets, runs, timely, least))
+    return losses
 
 
 def _narrower(cols: Columns, left: RemainingCapacity) -> Columns:

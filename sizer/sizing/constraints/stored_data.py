@@ -216,12 +216,12 @@ def raw_sample_bytes(sample_bytes: ArrayLike, data_request: DataRequest) -> Floa
 def _places(readers: Sequence[Reader]) -> list[tuple[int, ...]]:
     """Places of the workloads that read the same set, set by set."""
     found: list[list[int]] = []
-    for place, reader in enumerate(readers):
+    for index, reader in enumerate(readers):
         same = next((places for places in found if _read_the_same(readers[places[0]], reader)), None)
         if same is None:
-            found.append([place])
+            found.append([index])
         else:
-            same.append(place)
+            same.append(index)
     return [tuple(places) for places in found]
 
 

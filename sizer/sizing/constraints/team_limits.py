@@ -420,8 +420,8 @@ class TeamCase:
     @classmethod
     def of(cls, team: Team, facts: Sequence[JobFacts], row: int, gpus_per_server: int) -> "TeamCase":
         """JobMix of one row of the facts."""
-        queue = tuple(place for place, one in enumerate(facts) if one.jobs_a_day)
-        standing = tuple(place for place, one in enumerate(facts) if not one.jobs_a_day)
+        queue = tuple(index for index, fact in enumerate(facts) if fact.jobs_a_day)
+        standing = tuple(index for index, fact in enumerate(facts) if not fact.jobs_a_day)
         kinds = tuple(
             QueuedJobs(
                 facts[place].job.gpus,

@@ -502,7 +502,7 @@ def _server(evaluated: EvaluatedDesign) -> ServerChoice:
     others = (other for other in result.platforms if other.platform.server.id != design.platform.server.id)
     return ServerChoice(
         is_only_allowed=len(result.request.platforms.servers) == 1,
-        steps=tuple(_step(design, place) for place in range(len(design.workloads))),
+        steps=tuple(_step(design, index) for index in range(len(design.workloads))),
         binding=design.binding,
         scaling_efficiency=scaling_efficiency(design),
         lost_fraction=1 / design.n_servers,
@@ -720,8 +720,8 @@ def with_bills(selection: Selection, designs: Sequence[DesignAnswer]) -> Selecti
 
     costs = [design.ownership if is_owned else design.cost for design in designs]
     amounts = {
-        place: round(cost.at_confidence, 2)
-        for place, (design, cost) in enumerate(zip(designs, costs, strict=True))
+        index: round(cost.at_confidence, 2)
+        for index, (design, cost) in enumerate(zip(designs, costs, strict=True))
         if cost is not None and unknown(design) <= unknown(designs[0])
     }
     less = [place for place, amount in amounts.items() if amount < amounts.get(0, 0.0)]

@@ -212,11 +212,11 @@ def smaller_sizes(
         SmallerSize(
             count,
             gpus_at_work(run.work, platform, count, catalog),
-            float(warm[place]),
-            None if time_s is None else float(time_s[place]),
-            None if is_open else min(float(run.probability[place]), MOST_CERTAIN),
+            float(warm[index]),
+            None if time_s is None else float(time_s[index]),
+            None if is_open else min(float(run.probability[index]), MOST_CERTAIN),
         )
-        for place, count in enumerate(run.servers.tolist())
+        for index, count in enumerate(run.servers.tolist())
     )
 
 

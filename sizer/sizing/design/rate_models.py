@@ -69,10 +69,10 @@ def nearest_mlperf_runs(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
             row.id,
         )
 
-    found = []
+    runs = []
     for row, rate in sorted(_mlperf_rates(of.work.mlperf), key=lambda run: distance(run[0]))[:MAX_ROWS]:
         assert row.samples_per_s is not None
-        found.append(
+        runs.append(
             NearbyMeasurement(
                 id=row.id,
                 source=row.source,
@@ -87,7 +87,7 @@ def nearest_mlperf_runs(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
                 time_to_train_s=row.time_to_train_s,
             )
         )
-    return tuple(found)
+    return tuple(runs)
 
 
 @lru_cache
@@ -149,12 +149,12 @@ def nearest_trainings(of: RateOnDesign) -> tuple[NearbyMeasurement, ...]:
             software=f"{run.network.replace('_', '-')}, {run.software}",
             n_gpus=run.gpus,
             published=run.samples_per_s,
-            predicted=rates[place],
+            predicted=rates[index],
             calibrates=True,
             is_same_stack=False,
             batch_per_gpu=run.batch_per_gpu,
         )
-        for place, run in enumerate(nearest)
+        for index, run in enumerate(nearest)
     )
 
 

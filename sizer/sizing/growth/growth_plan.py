@@ -351,7 +351,7 @@ def _needs(years: Sequence[PartCounts], index: int) -> tuple[tuple[ClusterSize, 
 def _teams(planner: PurchasePlanner, years: Sequence[PartCounts]) -> list[TeamDemand]:
     """Demand of every year's team on a kind of server; empty without a team."""
     demands, first = [], planner.needs[0]
-    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
+    index = next(i for i, platform in enumerate(years[0].evaluated.platforms) if platform is planner.platform)
     for counts in years:
         evaluated, team = counts.evaluated, counts.evaluated.team
         if team is None:
@@ -370,9 +370,9 @@ def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]
         evaluated = counts.evaluated
         class_index = evaluated.class_of[index]
         runs = np.logical_and.reduce([passes[class_index] for passes in evaluated.class_passes.values()])
-        for place, size in enumerate(sizes):
+        for position, size in enumerate(sizes):
             at = int(np.searchsorted(evaluated.space.sizes, size.n_servers))  # large sizes are steps apart
-            meets[number, place] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
+            meets[number, position] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
     return meets
 
 
@@ -407,8 +407,8 @@ def first_purchases(
         return None
     planners = covered.planners[:1] if only_first else covered.planners
     designs = tuple(
-        _design(planner, covered.workloads[0], calibration, is_documented=not only_first and place == 0)
-        for place, planner in enumerate(planners)
+        _design(planner, covered.workloads[0], calibration, is_documented=not only_first and index == 0)
+        for index, planner in enumerate(planners)
     )
     if only_first:
         return FirstPurchases(designs, (), ())

@@ -69,12 +69,12 @@ class CapacityLimit:
 
         Growth by a factor a year is a straight line in the logarithm between two years.
         """
-        for place, load in enumerate(self.loads):
+        for index, load in enumerate(self.loads):
             if load > 1:
-                before = self.loads[place - 1] if place else 0.0
+                before = self.loads[index - 1] if index else 0.0
                 if not self.is_gradual or before <= 0 or not math.isfinite(load):
-                    return float(place + 1)
-                return place + math.log(1 / before) / math.log(load / before)
+                    return float(index + 1)
+                return index + math.log(1 / before) / math.log(load / before)
         return None
 
 

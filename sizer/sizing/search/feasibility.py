@@ -370,9 +370,9 @@ class EvaluatedSpace:
     @cached_property
     def runs(self) -> Bools:
         """(platforms, sizes) designs that keep every limit of the stages and are no twin of another."""
-        found: Bools = np.logical_and.reduce(list(self.class_passes.values()))[self.class_of]
-        found[list(self.twins)] = False
-        return found
+        runs: Bools = np.logical_and.reduce(list(self.class_passes.values()))[self.class_of]
+        runs[list(self.twins)] = False
+        return runs
 
     @cached_property
     def passes(self) -> dict[AnyLimit, Bools]:
@@ -628,9 +628,9 @@ def _evaluate_block(
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     classes.nodes[block], classes.mounts[block] = nodes, targets.has_mounts(side)
     classes.written[block] = write_demands_matter([need.checkpoints for need in targets.needs], sizes, nodes, cols)
-    for place, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
+    for index, (need, (warm, cold)) in enumerate(zip(targets.needs, targets.stages(side), strict=True)):
         classes.chance[block] *= need.outcomes.probability(warm, cold)
-        if place == 0:
+        if index == 0:
             classes.slowest[block] = warm.slowest
             classes.least_time_s[block] = first.time_at_rates_s(warm.slowest, cold.slowest, block, slice(None))
 
@@ -669,7 +669,7 @@ def _kinds(
     keys = [(one.storage.id, one.capacity_option, one.tier_key) for one in platforms]
     for key, platform in zip(keys, platforms, strict=True):
         first.setdefault(key, platform)
-    places = {key: place for place, key in enumerate(first)}
+    places = {key: index for index, key in enumerate(first)}
     fixed = []
     for platform in first.values():
         storage, option, tier = platform.storage, platform.capacity_option, platform.capacity_storage

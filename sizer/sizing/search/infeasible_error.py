@@ -192,9 +192,9 @@ def infeasible_error(
     excludes all larger designs. ``nearest`` is what :func:`nearest_design` gives, where it is known.
     """
     evaluated = counts.evaluated
-    for place, work in enumerate(evaluated.works):
+    for index, work in enumerate(evaluated.works):
         # No limit of a design: it is the layout that runs on no platform.
-        if why := wide_tensor_refusal(work, evaluated.platforms, f"workload.{place}.layout", counts.catalog):
+        if why := wide_tensor_refusal(work, evaluated.platforms, f"workload.{index}.layout", counts.catalog):
             return InfeasibleError(why)
     target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
     row, broken = nearest or nearest_design(counts)
@@ -397,7 +397,7 @@ def _wait_error_text(counts: PartCounts, row: int) -> str:
             return f"does not run the job {job.name}: {gpus} {job.workload}; give it more GPUs"
     if not run.all_placed:
         return "has no room for all jobs that always run"
-    shares = [run.share_within(place, wait_s) for place, wait_s in enumerate(case.waits_s)]
+    shares = [run.share_within(index, wait_s) for index, wait_s in enumerate(case.waits_s)]
     latest = int(np.argmin(shares))
     return (
         f"starts {probability_text(shares[latest])} of the jobs {team.job[case.queue[latest]].name} within "

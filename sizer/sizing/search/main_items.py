@@ -88,11 +88,11 @@ def main_items_cost(
     there, units_there = np.zeros((2, len(platforms), 1))
     if existing.servers or existing.storage_nodes:
         amounts[2] = 0.0  # a second tier may be there, too
-        for place, platform in enumerate(platforms):
-            there[place] = platform.servers_there(existing.servers)
+        for index, platform in enumerate(platforms):
+            there[index] = platform.servers_there(existing.servers)
             host = platform.storage_server.id if platform.storage_server is not None else ""
             nodes = nodes_there(platform.storage, existing.storage_nodes.get(platform.storage.id, 0))
-            units_there[place] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
+            units_there[index] = nodes // nodes_per_unit(platform.storage) + existing.servers.get(host, 0)
 
     def bound(servers: Ints, nodes: Ints, some: slice) -> Floats:
         server, unit, tier, per_unit = amounts[:, some]

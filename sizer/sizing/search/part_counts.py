@@ -209,7 +209,7 @@ class PartCounts:
         parts = self._table(index).designs(*self._sizes(index, sizes))
         self.rack_units[rows], self.power_w[rows], self.racks[rows] = parts.rack_units, parts.power_max_w, parts.racks
         self.raw_bytes[rows] = np.where(np.isnan(parts.raw_bytes), 0.0, parts.raw_bytes)
-        bought = [place for place, line in enumerate(parts.lines) if line.status == "computed"]
+        bought = [number for number, line in enumerate(parts.lines) if line.status == "computed"]
         items, pieces = tuple(parts.lines[place].item for place in bought), parts.pieces[bought]
         self.cost[rows], self.is_priced[rows] = cost_of(
             items, pieces, self.catalog, self.prices.fitted(platform), request.currency

@@ -95,8 +95,8 @@ def posterior(
             parts.append((classes, sizes))
             yield block
 
-    for place, found in enumerate((each or partial(map, reached))(told())):
-        classes, sizes = parts[place]
+    for index, found in enumerate((each or partial(map, reached))(told())):
+        classes, sizes = parts[index]
         whole.all_met[classes, sizes], whole.met[:, classes, sizes] = found.all_met, found.met
         whole.rate[:, classes, sizes], whole.time_s[:, classes, sizes] = found.rate, found.time_s
     return whole
@@ -327,17 +327,17 @@ def reached(block: Block) -> Reached:
     sides = [path.drawn() for path in block.paths]
     for number, ran in enumerate(block.ran):
         work, comp = ran.work, ran.compute()
-        for place, side in enumerate(sides):
+        for index, side in enumerate(sides):
             warm = evaluate.stages(work.sample_bytes, comp, side, is_warm=True)
             rate, time_s = warm.slowest, None
-            distribution.rate[number, place] = _statistics(rate)
+            distribution.rate[number, index] = _statistics(rate)
             if ran.epochs is not None:
                 cold = evaluate.stages(work.sample_bytes, comp, side, is_warm=False).slowest
                 time_s = evaluate.time_s(work, ran.epochs, rate, cold, ran.start_up_s)
-                distribution.time_s[number, place] = _statistics(time_s)
+                distribution.time_s[number, index] = _statistics(time_s)
             met = _met(work.request.target, ran.n_gpus, warm, rate, time_s)
-            distribution.met[number, place] = met.mean(axis=-1)
-            all_met[place] &= met
+            distribution.met[number, index] = met.mean(axis=-1)
+            all_met[index] &= met
     distribution.all_met[:] = all_met.mean(axis=-1)
     return distribution
 
@@ -358,10 +358,10 @@ def _statistics(over_draws: Floats) -> Floats:
     """(sizes, statistics) of (sizes, draws): quantiles by linear interpolation, and the mean."""
     n = over_draws.shape[-1]
     ordered = np.sort(over_draws, axis=-1)
-    found = np.empty((*over_draws.shape[:-1], len(STATISTICS)))
-    for place, level in enumerate(LEVELS):
+    statistics = np.empty((*over_draws.shape[:-1], len(STATISTICS)))
+    for index, level in enumerate(LEVELS):
         below, share = divmod(level * (n - 1), 1)
         low, high = ordered[..., int(below)], ordered[..., min(int(below) + 1, n - 1)]
-        found[..., place] = low + share * (high - low)
-    found[..., -1] = over_draws.mean(axis=-1)
-    return found
+        statistics[..., index] = low + share * (high - low)
+    statistics[..., -1] = over_draws.mean(axis=-1)
+    return statistics

@@ -87,10 +87,10 @@ class Outcomes(Rows):
     @property
     def of_servers(self) -> Floats:
         """(rows) probability that the target is met where storage and network deliver whatever is asked."""
-        found = np.empty(self.misses.shape)
+        servers = np.empty(self.misses.shape)
         for rows, place, (chance, *_) in self._blocks(_NO_MARGINS):
-            found[rows] = np.minimum(chance.sum(axis=0), 1.0)[place]
-        return found
+            servers[rows] = np.minimum(chance.sum(axis=0), 1.0)[place]
+        return servers
 
     def _blocks(self, margins: Sequence[float]) -> Iterator[tuple[slice, Ints, LaidOut]]:
         """Rows one after the other, with the outcomes of their kinds and which of these each row has."""

@@ -84,16 +84,16 @@ class JointTargets:
     def limits(self) -> dict[AnyLimit, Bools]:
         """Limits of the servers, without their memory and ports -> rows that keep them."""
         asked, names = evaluate.least_chance(self.confidence), (Limit.GPU_COUNT, *RATE_LIMITS)
-        found: dict[AnyLimit, Bools] = {name: np.ones(self.chances[0].shape, dtype=bool) for name in names}
+        limits: dict[AnyLimit, Bools] = {name: np.ones(self.chances[0].shape, dtype=bool) for name in names}
         each = zip(self.works, self.needs, self.by_stage, self.chances, strict=True)
         for work, need, by_stage, together in each:
             busy = work.request.target.gpus_busy or 0
-            found[Limit.GPU_COUNT] &= self.n_servers * self.cols.gpus_per_server >= busy
+            limits[Limit.GPU_COUNT] &= self.n_servers * self.cols.gpus_per_server >= busy
             for name, chance in zip(RATE_LIMITS, by_stage, strict=True):
                 if need.counts_gpu or name is not Limit.GPU_RATE:
                     # A stage on its own is judged by a normal law of the time, all of them by the draws, which rule.
-                    found[name] &= (chance >= asked) | (together >= asked)
-        return found
+                    limits[name] &= (chance >= asked) | (together >= asked)
+        return limits
 
     def on(self, kinds: Ints | slice, cols: Columns) -> "JointTargets":
         """The same servers on rows with storage of their own; ``kinds`` are the servers of each row."""

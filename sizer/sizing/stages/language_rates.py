@@ -523,23 +523,23 @@ def search_layouts(
     Raises RequestError if the model, GPU, software or number format is not known, the GPU does not have the format, a
     count is out of its range, nothing divides, or nothing fits.
     """
-    found = search_sizes(question, (question.gpus,), (question.batch,), catalog, calibration, count)[0]
-    if found.answers:
-        return found
-    if math.isinf(found.least_bytes):
+    layouts = search_sizes(question, (question.gpus,), (question.batch,), catalog, calibration, count)[0]
+    if layouts.answers:
+        return layouts
+    if math.isinf(layouts.least_bytes):
         raise RequestError(
             undivided_error_text(question.pins, question.gpus, question.batch, "layout")
             or f"no layout divides {model_name(question, catalog)} and a batch of {question.batch} sequences over "
             f"{question.gpus} GPUs; give a batch that is a multiple of the number of GPUs, or fewer fixed degrees"
         )
     memory_bytes = gpu_of_case(_case(question, catalog), catalog).memory_bytes.value
-    is_likely = found.likeliest >= REFUSED
+    is_likely = layouts.likeliest >= REFUSED
     raise RequestError(
         f"{model_name(question, catalog)} {'fits' if is_likely else 'does not fit'} {question.gpus} x {question.gpu}"
-        + (f" with {found.likeliest:.0%}, where {FITS_PROBABILITY:.0%} is planned with" if is_likely else "")
+        + (f" with {layouts.likeliest:.0%}, where {FITS_PROBABILITY:.0%} is planned with" if is_likely else "")
         + f": the smallest layout takes "
-        f"{found.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
-        f"optimizer alone {si(question.gpus * found.least_state_bytes, 'B')} of the "
+        f"{layouts.least_bytes / GIB:.0f} GiB of the {memory_bytes / GIB:.0f} GiB of a GPU, and weights, gradients and "
+        f"optimizer alone {si(question.gpus * layouts.least_state_bytes, 'B')} of the "
         f"{si(question.gpus * memory_bytes, 'B')} of all; {'measure it first, or ' if is_likely else ''}take an "
         "optimizer in 8 bits or in host memory (offload), more GPUs, GPUs with more memory, or fewer fixed degrees"
     )
@@ -569,7 +569,7 @@ def search_sizes(
         return _searched_sizes(asked, case, sizes, question.pins.sharding, catalog, calibration, count)
     is_whole = stack_named(case.row) in _FULLY_SHARDED
     searches = _searched_sizes(asked, case, sizes, "all" if is_whole else "optimizer", catalog, calibration, count)
-    without = [place for place, one in enumerate(searches) if not one.answers]
+    without = [index for index, search in enumerate(searches) if not search.answers]
     if is_whole or not without:
         return searches
     # What no layout of the stack holds, dividing everything may.
@@ -580,7 +580,7 @@ def search_sizes(
         for place, one in zip(without, again, strict=True)
         if one.answers or one.likeliest > max(searches[place].likeliest, REFUSED)
     }
-    return tuple(better.get(place, one) for place, one in enumerate(searches))
+    return tuple(better.get(index, search) for index, search in enumerate(searches))
 
 
 def _searched_sizes(
@@ -937,10 +937,10 @@ def _table(work: LanguageWork, one: ServerKind, most: int, busy: int | None, cat
     found = _layouts(work, one, tuple(steps), catalog, 1)
     shares = [goodput_of(work.checkpoints, servers * one.gpus_per_server) for servers in steps]
     rate, sd = np.full(len(steps), _NO_RATE), np.full(len(steps), 0.2)
-    for place, (answers, (share, share_sd)) in enumerate(zip(found, shares, strict=True)):
+    for index, (answers, (share, share_sd)) in enumerate(zip(found, shares, strict=True)):
         if answers:
-            rate[place] = float(answers[0].tokens_per_s.value) * share
-            sd[place] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
+            rate[index] = float(answers[0].tokens_per_s.value) * share
+            sd[index] = math.hypot(float(answers[0].tokens_per_s.log_sd), share_sd)
     servers = np.array(steps)
     best = np.maximum.accumulate(rate)
     places = np.maximum.accumulate(np.where(rate >= best, np.arange(len(rate)), 0))
@@ -996,11 +996,11 @@ def _layouts(
     """The fastest layouts on each of several numbers of servers; rates of what fills the sequences."""
     gpus = tuple(number * server_kind.gpus_per_server for number in servers)
     batches = tuple(work.batch(number) for number in gpus)
-    found = _searched(_question(work, server_kind, catalog), gpus, batches, catalog, count)
+    layouts = _searched(_question(work, server_kind, catalog), gpus, batches, catalog, count)
     learned = _learned(work, server_kind.gpu, catalog)
     is_guess = learned is None and is_unmeasured(catalog.gpus[server_kind.gpu], catalog)
     if work.filled_share == 1 and learned is None and not is_guess:
-        return found
+        return layouts
 
     def rate(tokens_per_s: Estimate) -> Estimate:
         filled = tokens_per_s.scaled(work.filled_share)
@@ -1009,7 +1009,7 @@ def _layouts(
         return filled if learned is None else learned.applied(filled)
 
     return tuple(
-        tuple(replace(layout, tokens_per_s=rate(layout.tokens_per_s)) for layout in answers) for answers in found
+        tuple(replace(layout, tokens_per_s=rate(layout.tokens_per_s)) for layout in answers) for answers in layouts
     )
 
 
@@ -1160,4 +1160,4 @@ def _searched(
         searches = search_sizes(question, gpus, batches, catalog, language_calibration(), count)
     except RequestError:  # of a platform that a fixed degree rules out
         return ((),) * len(gpus)
-    return tuple(one.answers for one in searches)
+    return tuple(search.answers for search in searches)

@@ -60,10 +60,10 @@ _USUAL_LINK, _GPUS_PER_LINK = "edr", 2
 @cache
 def accelerator_names() -> dict[str, str]:
     """GPU of the catalogue -> its name in MLPerf rows."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, gpu in sourced_accelerators().items():
-        found.setdefault(gpu.gpu, name)
-    return found
+        names.setdefault(gpu.gpu, name)
+    return names
 
 
 def accelerator(gpu_id: str) -> Accelerator | None:

@@ -689,7 +689,7 @@ def _chosen(work: ServingWork, layouts: Sequence[_Layout], n_servers: Ints) -> t
         served = _preferred(served, counts * sure >= asked)
         arrive = work.least_requests_per_s
         if work.prefix_cached and not work.counts_people and arrive is not None:
-            stays = [one.stay_s(asked, arrive, count) for one, count in zip(layouts, counts, strict=True)]
+            stays = [layout.stay_s(asked, arrive, count) for layout, count in zip(layouts, counts, strict=True)]
             stay = np.where(counts * timely >= asked, np.minimum(stays, ENOUGH_STAY_S), 0.0)
             served = np.where(stay >= _ALIKE_STAY * stay.max(axis=0), served, 0.0)
         served = _preferred(served, ((counts - 1) * timely >= asked) & (served > 0))
@@ -715,9 +715,9 @@ def _least(work: ServingWork, layouts: Sequence[_Layout], is_timely: bool = Fals
         bought = [_bought_for(work, layout) for layout in layouts]
     gpus = [
         (count or math.inf)
-        * one.deployment.gpus
-        * (1.0 if count == _needed(work, one.timely_rate) else MOST_FOR_FIRST_TOKENS)
-        for one, count in zip(layouts, bought, strict=True)
+        * layout.deployment.gpus
+        * (1.0 if count == _needed(work, layout.timely_rate) else MOST_FOR_FIRST_TOKENS)
+        for layout, count in zip(layouts, bought, strict=True)
     ]
     which = min(range(len(layouts)), key=lambda place: (not layouts[place].fits, gpus[place], place))
     return which, bought[which] or 1
@@ -778,25 +778,25 @@ def _rated(
     if work.first_token_s is None:
         timely = rates
     sure = rates * np.exp(-normal_quantile(work.confidence) * log_sd)
-    for place, (one, deployment, servers) in enumerate(flat):
+    for index, (one, deployment, servers) in enumerate(flat):
         layout = _Layout(
             deployment=deployment,
             servers=servers,
             replicas=one.gpus_per_server // deployment.gpus if servers == 1 else 1,
-            rate=float(rates[place]),
-            sure_rate=float(sure[place]),
-            timely_rate=float(min(timely[place], sure[place])),
-            log_sd=float(log_sd[place]),
-            concurrency=float(load.concurrency[place]),
-            most_concurrent=float(load.most_concurrent[place]),
-            least_tpot_s=float(load.least_tpot_s[place]),
-            least_ttft_s=float(load.least_ttft_s[place]),
-            fits=bool(load.fits[place]),
-            bound=calibration.Bound(int(load.bound[place])),
-            concurrencies=load.curve.concurrency[place],
-            log_rates=log_rates[place],
-            scores=scores[place],
-            prefixes=float(prefixes[place]),
+            rate=float(rates[index]),
+            sure_rate=float(sure[index]),
+            timely_rate=float(min(timely[index], sure[index])),
+            log_sd=float(log_sd[index]),
+            concurrency=float(load.concurrency[index]),
+            most_concurrent=float(load.most_concurrent[index]),
+            least_tpot_s=float(load.least_tpot_s[index]),
+            least_ttft_s=float(load.least_ttft_s[index]),
+            fits=bool(load.fits[index]),
+            bound=calibration.Bound(int(load.bound[index])),
+            concurrencies=load.curve.concurrency[index],
+            log_rates=log_rates[index],
+            scores=scores[index],
+            prefixes=float(prefixes[index]),
         )
         found[one].append(layout)
     return {one: tuple(sorted(each, key=lambda layout: layout.order, reverse=True)) for one, each in found.items()}

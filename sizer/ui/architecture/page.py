@@ -173,11 +173,11 @@ def show_alternatives(view: View) -> None:
             )
             sought += VENDOR_KINDS
     neighbours = _distinct(one for one in found if _may_see(one.kind, view))
-    for place, one in enumerate(neighbours):
+    for index, one in enumerate(neighbours):
         slot = sizes if one.kind in _SIZES else cards
         if slot is not None:
             with slot:
-                _neighbour(place, one, base, view)
+                _neighbour(index, one, base, view)
     with below:
         if not any(neighbour.kind in ("simplest", "simplest of all") for neighbour in neighbours):
             look.notes(simplest_text(simple, view.result))

@@ -215,15 +215,15 @@ def input_label(key: str) -> str:
 def _others(view: View) -> dict[str, SizingRequest]:
     """Requests that the present one can be compared with, by name."""
     named = [("Request as opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
-    found: dict[str, SizingRequest] = {}
+    others: dict[str, SizingRequest] = {}
     for name, data in named:
         try:
             request = SizingRequest.from_text(data, "json") if isinstance(data, str) else SizingRequest.from_dict(data)
         except RequestError:  # the session started from a request with an error
             continue
         if request != view.result.request and _tasks(request) == _tasks(view.result.request):
-            found[name] = request
-    return found
+            others[name] = request
+    return others
 
 
 def _tasks(request: SizingRequest) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table
 def _place(path: Path) -> str:
     """Place in a request in words: of several workloads with its number."""
     *tables, field = (part for part in path if isinstance(part, str))
-    numbers = {path[place - 1]: part + 1 for place, part in enumerate(path) if isinstance(part, int)}
+    numbers = {path[index - 1]: part + 1 for index, part in enumerate(path) if isinstance(part, int)}
     # The name of a table adds nothing to the name of its field, unless it is one of several.
     entries = [f"{table.replace('_', ' ')} {numbers[table]}" for table in tables if table in numbers]
     last = f"{field.replace('_', ' ')} {numbers[field]}" if field in numbers else label_of(field)

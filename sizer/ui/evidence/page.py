@@ -93,7 +93,7 @@ def _several(
     name: Callable[[str], str] = str,
 ) -> tuple[str, ...]:
     """A filter for any number of values, the most frequent first; without a choice all pass."""
-    counts = Counter(value(one) for one in publisheds)
+    counts = Counter(value(published) for published in publisheds)
     options = [one for one, _ in sorted(counts.items(), key=lambda pair: (-pair[1], name(pair[0])))]
     picked = column.multiselect(
         label,

@@ -64,9 +64,9 @@ def _sliders(sliders: Tried, stated: dict[str, Any]) -> dict[str, Any]:
     """Growth with the factors of the sliders."""
     labels = {field.keys[-1]: field.label for field in factor_fields()}
     columns = st.columns(3, gap="large")
-    for place, (key, label) in enumerate({"years": "Years", **labels}.items()):
+    for index, (key, label) in enumerate({"years": "Years", **labels}.items()):
         options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
-        with columns[place % len(columns)]:
+        with columns[index % len(columns)]:
             st.select_slider(label, options, format_func=lambda value: f"{value:g}", **sliders.widget(key, stated[key]))
     return {**stated, **sliders.values}
 

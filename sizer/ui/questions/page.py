@@ -336,7 +336,7 @@ def _load_sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, fl
     moved: dict[RequestPath, float] = {}
     columns = st.columns(2, gap="large")
     stated = [(path, base) for path, base in known.items() if isinstance(base, (int, float)) and base]
-    for place, (path, base) in enumerate(stated):
+    for index, (path, base) in enumerate(stated):
         is_count = path[-1] in _COUNTS or isinstance(base, int)
         text = grouped if is_count else duration if path[-1] in _LIMITS else significant
 
@@ -344,7 +344,7 @@ def _load_sliders(view: View, number: int, tried: Tried) -> dict[RequestPath, fl
             return max(1, round(base * factor)) if is_count else float(f"{base * factor:.3g}")
 
         at = ("workload", number, *path)
-        with columns[place % 2]:
+        with columns[index % 2]:
             value = tried.multiple(label_at(at), str(path[-1]), base, times, text)
         if value != base:
             moved[at] = value

@@ -133,7 +133,7 @@ def remove_button(label: str, path: RequestPath, number: int, name: str, *, disa
     """Button that removes an entry."""
 
     def remove() -> None:
-        state.put(path, [entry for place, entry in enumerate(entries(path)) if place != number])
+        state.put(path, [entry for index, entry in enumerate(entries(path)) if index != number])
         state.refresh()
 
     key = f"remove-{name}-{number}"

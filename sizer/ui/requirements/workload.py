@@ -296,7 +296,7 @@ def _remove(number: int) -> None:
 
 def _add(number: int) -> None:
     works = state.draft().setdefault("workload", [])
-    names = [_name_of(work, place) for place, work in enumerate(works)]
+    names = [_name_of(work, index) for index, work in enumerate(works)]
     new = copy.deepcopy(works[number]) if works else {"dnn": "resnet50", "target": {"samples_per_s": "1000 images/s"}}
     new["name"] = next(name for n in count(2) if (name := f"Workload {n}") not in names)
     works.append(new)

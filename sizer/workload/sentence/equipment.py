@@ -333,10 +333,10 @@ def settle_gpus(notes: Notes) -> None:
         sold = [key for key in usable_gpus(notes.catalog) if is_sold(notes.catalog, notes.catalog.gpus[key], None)]
         notes.table("platforms")["gpus"] = allowed or [key for key in sold if key not in notes.excluded_gpus]
     names = {notes.catalog.gpus[key].name for key in notes.excluded_gpus}
-    for place, one in enumerate(notes.questions):  # nobody is offered what is excluded
-        answers = tuple(answer for answer in one.answers if answer.label not in names)
-        available = tuple(name for name in one.available if name not in names)
-        notes.questions[place] = replace(one, available=available, answers=answers)
+    for index, question in enumerate(notes.questions):  # nobody is offered what is excluded
+        answers = tuple(answer for answer in question.answers if answer.label not in names)
+        available = tuple(name for name in question.available if name not in names)
+        notes.questions[index] = replace(question, available=available, answers=answers)
 
 
 def _usual_gpus(notes: Notes) -> list[str]:
@@ -615,7 +615,7 @@ def read_software(notes: Notes) -> None:
         newest = max(fitting, key=lambda stack: (stack.released.value, stack.id))
         notes.work["stack"] = newest.id
         notes.text.assume(f"{matches[0].words}: software stack {newest.name}, the newest of the catalogue with it")
-        for found in (one for one, words in zip(matches, named, strict=True) if words <= _words(newest)):
+        for found in (match for match, words in zip(matches, named, strict=True) if words <= _words(newest)):
             notes.text.record(found, f"software stack {newest.name}")
 
 

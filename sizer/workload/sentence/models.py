@@ -507,8 +507,8 @@ def is_sized(notes: Notes) -> bool:
     elif kind.instead and (places := kind.places_in(sentence)):
         # Of "Qwen2.5-VL 7B" the rest of the name stays.
         is_in_name = places[0][0] > 0 and not sentence[places[0][0] - 1].isspace()
-        texts = ["" if place or is_in_name else kind.instead for place in range(len(places))]
-        edits = [(start, end, one) for (start, end), one in zip(places, texts, strict=True)]
+        texts = ["" if index or is_in_name else kind.instead for index in range(len(places))]
+        edits = [(start, end, text) for (start, end), text in zip(places, texts, strict=True)]
         edits += notes.answer(kind.instead).edits if is_in_name else ()
         answers = (Answer(kind.instead, notes.edited(edits), tuple(edits)),)
         # Of a teacher and its student only one is trained: which one is asked.

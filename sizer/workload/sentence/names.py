@@ -108,19 +108,19 @@ class Names:
     def misspelt(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Words with one letter wrong, and what is meant: the first of a name with a number, a unit behind a number."""
         words = [(match[0].lower(), *match.span()) for match in _PIECE.finditer(text)]
-        for place, (word, start, end) in enumerate(words):
+        for index, (word, start, end) in enumerate(words):
             meant = {self._nearly[part]: part for part in _shortened(word) if part in self._nearly}
-            if len(word) < 3 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, place)[1]:
+            if len(word) < 3 or not meant or word in (*meant, *FILLERS, *UNITS) or self._at(text, words, index)[1]:
                 continue
             best = max(meant, key=lambda one: meant[one] == one)
             is_unit = UNITS.get(best, ("",))[0] in _NEARLY and best[0] == word[0]
-            is_counted = place > 0 and (words[place - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
+            is_counted = index > 0 and (words[index - 1][0].isdigit() or text[start - 2 : start - 1] == "k")
             is_said = best in _SAID and len(word) > 3 and (best[0], best[-1]) == (word[0], word[-1])
             if is_said or (is_unit and is_counted):
                 yield start, end, best
             if best in _SAID or len(word) < 4 or (is_unit and is_counted):
                 continue
-            _, name = self._at(text, [*words[:place], (best, start, end), *words[place + 1 :]], place)
+            _, name = self._at(text, [*words[:index], (best, start, end), *words[index + 1 :]], index)
             if name is not None and name.kind in _FOLDERS and re.search(r"\d", text[start : name.end]):
                 item = self._catalog.item(name.ids[0])
                 yield start, end, next(one for one in _PIECE.findall(item.name) if one.lower() == best)

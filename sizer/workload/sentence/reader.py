@@ -89,7 +89,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
 def _beside_guesses(reading: Reading, guessed: set[str]) -> tuple[Question, ...]:
     """What is asked of a sentence of which some things were guessed, which what was not understood may tell."""
     if not guessed & _GUESSES:
-        return tuple(one for one in reading.questions if one.key != "place of a guess")
+        return tuple(question for question in reading.questions if question.key != "place of a guess")
     unsure = [phrase.words for phrase in reading.phrases if phrase.is_left_out and "target" in guessed]
     if guessed & _NETWORKS and len(reading.unread) > _MOST_UNREAD:
         unsure = list(reading.unread)
@@ -193,7 +193,7 @@ def _jobs_in(text: str, things: list[Thing]) -> list[str]:
     if len(jobs) < 2 or not any(named) or not is_told:
         return []
     # The network of a job that names none: the one before it, else the one behind it.
-    meant = [next(filter(None, [*named[place::-1], *named[place + 1 :]])) for place in range(len(jobs))]
+    meant = [next(filter(None, [*named[index::-1], *named[index + 1 :]])) for index in range(len(jobs))]
     return [_only(text, [job, *((one.start, one.end) for one in of)]) for job, of in zip(jobs, meant, strict=True)]
 
 
@@ -437,27 +437,27 @@ def _ask_unread(notes: Notes) -> None:
         notes.questions.append(Question(key, text.sentence[slice(*clause)].strip(), reason, answers=answers))
 
 
-def _bearing(notes: Notes, found: Match, thing: Thing | None) -> str:
+def _bearing(notes: Notes, match: Match, thing: Thing | None) -> str:
     """How a bare number, a name or a word that nobody read may bear on the answer; "" where it does not."""
     text = notes.text
     if isinstance(thing, Amount):
-        if rule(r"<NO_COUNT>$").search(text.unblanked, max(0, found.start - 30), found.start):
+        if rule(r"<NO_COUNT>$").search(text.unblanked, max(0, match.start - 30), match.start):
             return ""
-        is_year = re.fullmatch(r"(?:19|20)\d\d", found.words) is not None
-        if is_year or found.words.lower() in _ARTICLES or text.unblanked.startswith(":", found.end):
+        is_year = re.fullmatch(r"(?:19|20)\d\d", match.words) is not None
+        if is_year or match.words.lower() in _ARTICLES or text.unblanked.startswith(":", match.end):
             return ""
-        counts = thing.kind != "percent" and rule(r"<COUNTED_NOUN>").match(text.unblanked, found.end)
+        counts = thing.kind != "percent" and rule(r"<COUNTED_NOUN>").match(text.unblanked, match.end)
         return "count" if counts else "number"
     if thing is not None:
         return "name" if thing.kind in _NAMED and thing not in notes.gone else ""
-    if found["when"]:
+    if match["when"]:
         return "count"  # "one working day"
-    low, high = clause_of(text.unblanked, found.start, found.end)
+    low, high = clause_of(text.unblanked, match.start, match.end)
     parts = [one for at, one in text.places() if low <= at < high]
-    whole = next(one for one in rule(r"<SENTENCE>").finditer(text.unblanked) if found.start < one.end())
+    whole = next(one for one in rule(r"<SENTENCE>").finditer(text.unblanked) if match.start < one.end())
     is_near = READ in text.shape[slice(*whole.span())] or bool(parts)
     is_near &= not parts or not notes.gone.issuperset(parts)
-    return "turn" if is_near or rule(r"<DIRECTS>").match(text.shape, found.start) else ""
+    return "turn" if is_near or rule(r"<DIRECTS>").match(text.shape, match.start) else ""
 
 
 def _request(notes: Notes) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sizer.workload.sentence.text import Phrase
 _LONGEST_LIST = 12  # names in a sentence
 # By key: whether it blocks, the question, and what is assumed where it does not.
 _QUESTIONS: dict[str, tuple[str, str, str]] = GRAMMAR["questions"]
-_ORDER = {key: place for place, key in enumerate(_QUESTIONS)}
+_ORDER = {key: index for index, key in enumerate(_QUESTIONS)}
 Edit = tuple[int, int, str]  # words in the place of what stands between two places of a sentence
 
 
