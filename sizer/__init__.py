@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sizer.sizing.size import size as size
     from sizer.workload.request import SizingRequest as SizingRequest
 
-__version__ = "0.16.0"
+__version__ = "0.17.0"
 
 # Public name -> module. Resolved on first use, so that importing the package does no work.
 _PUBLIC = {
