@@ -83,6 +83,7 @@ def best_row(request: SizingRequest, catalog: Catalog, calibration: Calibration)
             try:
                 return _best(Ranking(counts, beyond=beyond), counts, look.counts)
             except UnsettledError as unsettled:
+                # A hair more: what costs just as much ties, too.
                 beyond = unsettled.least * (1 + 1e-9) if unsettled.least > beyond else _MARGIN * beyond
     counts = search(request, catalog, calibration)
     ranking = Ranking(counts)

@@ -12,6 +12,7 @@ from sizer.catalog.sample_formats import FORMAT_NAMES, is_compressed_image
 from sizer.catalog.schema import Release, Software
 from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.node import node, node_caption
+from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
@@ -47,11 +48,11 @@ def overview(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def picture(design: DesignAnswer) -> PageFigure:
-    """The cluster in the width of the text column, by kind of device."""
-    drawing, is_low = topology(design), False
-    if drawing.height > _MOST_HEIGHT_PX:
-        drawing, is_low = topology(design, is_low=True), True
+def picture(design: DesignAnswer, drawing: Drawing) -> PageFigure:
+    """The cluster in the width of the text column, by kind of device; ``drawing``: with all networks."""
+    is_low = drawing.height > _MOST_HEIGHT_PX
+    if is_low:
+        drawing = topology(design, is_low=True)
     # Servers with cables to switches of the storage: only the colour tells them from those of the compute fabric.
     is_apart = any(link.role == "storage" and link.count and link.source in _SERVERS for link in drawing.links)
     legend = ["Blue: cables of the storage; purple: of other networks."] if is_apart else []
@@ -118,9 +119,10 @@ def _data_text(context: GuideContext) -> str:
 def architecture(context: GuideContext) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
     design, platform = context.design, context.design.platform
+    drawing = topology(design)
     return {
-        "picture": picture(design),
-        "is_high": topology(design).height > _MOST_HEIGHT_PX,
+        "picture": picture(design, drawing),
+        "is_high": drawing.height > _MOST_HEIGHT_PX,
         "devices": component_table(design, context.catalog),
         "node": drawn("node", node(design), node_caption(design)),
         "networks": list(network_sections(design, context.catalog)),

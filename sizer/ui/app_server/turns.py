@@ -37,7 +37,7 @@ _WAIT_S = 0.01
 # Runs that use this little of the processor in this time wait for something else, perhaps for the one that waits. On a
 # machine at work a run that could go on is left without a processor for a tenth of a second.
 _LITTLE_S, _STILL_S = 0.002, 0.2
-# A calculation leaves the process of the pages, and begins anew, when it has waited so long for others in all, and when
+# A calculation leaves the process of the pages, and begins anew, once it waited so long for other runs in all, and once
 # it has used the processor for twice what the first of the usual searches takes.
 _PATIENCE_S, LONGEST_S = 0.25, 6.0
 
@@ -126,8 +126,8 @@ def _looking_at_each_element(thread: int) -> Iterator[None]:
 def in_turn(calculate: Callable[..., T], *arguments: object, is_long: bool = False) -> T:
     """What a function of a module returns: called here where nobody else is at work, else in a worker process.
 
-    ``is_long``: whether it surely takes long; of others that shows, and they begin anew. Raises BudgetError if it takes
-    more time or memory than an answer may.
+    ``is_long``: whether it surely takes long; any other that turns out to be long begins anew in a worker. Raises
+    BudgetError if it takes more time or memory than an answer may.
     """
     if not is_long and len(_runs) <= 1:
         _look.patience_s = _PATIENCE_S
